@@ -4,7 +4,7 @@
 
 use minrepro_reducers::syntax::{
     AnyNodeRef, Program,
-    ast::{Expr, ExprRef},
+    ast::{Expr, ExprRef, Stmt},
 };
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +95,7 @@ pub(super) fn doubts(ground: &Ground<'_>) -> Vec<Doubt> {
         place(ground),
         by_chance(ground),
         source(ground),
+        handled(ground),
     ]
     .into_iter()
     .flatten()
@@ -289,6 +290,31 @@ fn source(ground: &Ground<'_>) -> Option<Doubt> {
                 reported.what.describe(),
                 reported.source
             ),
+        )
+    })
+}
+
+/// A script that handles exceptions passes whether or not the reported one is raised.
+fn handled(ground: &Ground<'_>) -> Option<Doubt> {
+    let is_exception = matches!(
+        ground.reported,
+        Some(Reported {
+            what: ReportedFailure::Exception { .. },
+            ..
+        })
+    );
+    let is_import = |stmt: &Stmt| matches!(stmt, Stmt::Import(_) | Stmt::ImportFrom(_));
+    let handles = |node: AnyNodeRef<'_>| match node {
+        AnyNodeRef::StmtTry(stmt) => !stmt.handlers.is_empty() && !stmt.body.iter().all(is_import),
+        AnyNodeRef::ExprAttribute(attribute) => attribute.attr.starts_with("suppress"),
+        AnyNodeRef::ExprName(name) => name.id.starts_with("suppress"),
+        _ => false,
+    };
+    let nodes = &ground.program.tree().nodes;
+    (is_exception && nodes.iter().any(|node| handles(node.node))).then(|| {
+        Doubt::new(
+            DoubtKind::Source,
+            "the script handles exceptions itself, so that a clean run may hide the reported one",
         )
     })
 }

@@ -50,6 +50,7 @@ pub(super) struct Snippet {
 pattern!(ANSI, r"\x1b\[[0-9;?]*[ -/]*[@-~]");
 pattern!(IPYTHON, r"^\s*In ?\[\d*\]: ?(.*)$");
 pattern!(IPYTHON_MORE, r"^\s*\.{3,}: ?(.*)$");
+pattern!(LISTED, r"^\s*(?:\d+[.)]|[-*]) +`([^`]+)`$");
 pattern!(HEREDOC, r#"<<-?\s*['"]?(\w+)['"]?"#);
 pattern!(
     SHELL,
@@ -145,7 +146,7 @@ fn loose_code(text: &str) -> Option<(&str, Snippet, &str)> {
     let mut at = 0;
     while at < text.len() {
         let line = text[at..].lines().next().unwrap_or_default();
-        let bare = line.trim().trim_start_matches('`');
+        let bare = unlisted(line).trim_start_matches('`');
         let is_import = (bare.starts_with("import ") || bare.starts_with("from "))
             && Program::parse(bare.trim_end_matches('`')).is_ok();
         if is_import && let Some((code, length)) = longest_program(&text[at..]) {
@@ -156,20 +157,31 @@ fn loose_code(text: &str) -> Option<(&str, Snippet, &str)> {
     None
 }
 
+/// A line without white space at its end. Of an item of a list that is all code, the code.
+fn unlisted(line: &str) -> &str {
+    let line = line.trim_end();
+    LISTED
+        .captures(line)
+        .and_then(|found| found.get(1))
+        .map_or(line, |code| code.as_str())
+}
+
 /// The longest program at the beginning of a text, and its length in the text.
 fn longest_program(text: &str) -> Option<(Snippet, usize)> {
     // A heading of several `#` is no comment.
     let heading = text.find("\n##").map_or(text.len(), |at| at + 1);
     let lines: Vec<&str> = text[..heading].split_inclusive('\n').take(LOOSE).collect();
+    // Ticks were meant as a fence.
+    let bare: Vec<&str> = lines
+        .iter()
+        .map(|line| unlisted(line).trim_matches('`'))
+        .collect();
     for count in (1..=lines.len()).rev() {
+        if bare[count - 1].is_empty() {
+            continue;
+        }
         let length = lines[..count].iter().map(|line| line.len()).sum();
-        // Ticks were meant as a fence.
-        let code: String = lines[..count]
-            .iter()
-            .map(|line| line.trim_end().trim_matches('`'))
-            .map(|line| format!("{line}\n"))
-            .collect();
-        let code = dedented(&code);
+        let code = dedented(&bare[..count].join("\n"));
         if let Ok(program) = Program::parse(code.as_str())
             && python::does_something(&program)
             && program.body().last().is_some_and(python::is_code)
@@ -228,7 +240,8 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
         return kinds;
     }
     if let Some(code) = from_shell(&text) {
-        return code_of(&code, true).into_iter().collect();
+        let output = shows_failure(&text).then_some(BlockKind::Log(text));
+        return code_of(&code, true).into_iter().chain(output).collect();
     }
     let first_line = text.lines().next().unwrap_or_default();
     if SHELL.is_match(first_line) || language == Some(Language::Shell) {
@@ -242,7 +255,7 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
             None => vec![BlockKind::Log(text)],
         };
     }
-    let code = code_of(&text, is_python && !ERROR_LINE.is_match(&text));
+    let code = code_of(&text, is_python && !shows_failure(&text));
     vec![code.unwrap_or_else(|| log_or_other(text))]
 }
 

@@ -43,7 +43,7 @@ pattern!(
 );
 pattern!(
     SOMETIMES,
-    r"(?i)\bsome ?times\b|\b(?:run|try|repeat)\w* (?:\w+ ){0,3}(?:multiple|several|many|a few|a couple of) times\b|\bintermittent\w*|\boccasional\w*|\bflak[yi]\w*|\bnon-?determinis\w+|\bnot (?:always|every time|every run|consistent\w*|deterministic\w*)\b|\bsporadic\w*|\brace condition\b|\b(?:from time to time|now and then|once in a while)\b|\brandomly\s+(?:fail|crash|hang|give|return|produc|rais|throw)\w*|\b(?:fails|crashes|hangs|happens|occurs) (?:randomly|at random|rarely)\b|\bhash ?seed\b|\bdepend\w* on the (?:random )?seed\b"
+    r"(?i)\bsome ?times\b|\b(?:run|try|repeat)\w* (?:\w+ ){0,3}(?:multiple|several|many|a few|a couple of) times\b|\brun\w* (?:this|the) (?:code|script|program|snippet) (?:twice|again)\b|\bintermittent\w*|\boccasional\w*|\bflak[yi]\w*|\bnon-?determinis\w+|\bnot (?:always|every time|every run|consistent\w*|deterministic\w*)\b|\bsporadic\w*|\brace condition\b|\b(?:from time to time|now and then|once in a while)\b|\brandomly\s+(?:fail|crash|hang|give|return|produc|rais|throw)\w*|\b(?:fails|crashes|hangs|happens|occurs) (?:randomly|at random|rarely)\b|\bhash ?seed\b|\bdepend\w* on the (?:random )?seed\b"
 );
 // A word of success or failure, then the versions that follow it in the same sentence.
 pattern!(

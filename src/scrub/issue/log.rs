@@ -2,7 +2,7 @@
 //! stands alone, or the signs of a crash. Pure. Called by the search for the reported failure and
 //! by `minrepro bisect`.
 
-use minrepro_reducers::torch::messages;
+use minrepro_reducers::{syntax::scope::is_builtin, torch::messages};
 
 use super::{blocks, failure::ReportedFailure};
 use crate::{
@@ -18,13 +18,17 @@ pattern!(
     INLINE,
     r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failed)|torch\._dynamo\.exc\.Unsupported): ?([^`\n]{3,200})"
 );
+// A class of exceptions that libraries define.
+pattern!(NAMED, r"\b[A-Z]\w*[a-z](?:Error|Exception)\b");
+// The line above a traceback that a logger prints while the program goes on.
+pattern!(LOGGED, r"\bWARN(?:ING)?\b.*(?i:error|exception|fail|won't)");
 pattern!(WRAPPED, messages::WRAPPED);
 pattern!(WRAPPED_2_0, messages::WRAPPED_2_0);
 pattern!(FAILED_CALL, messages::FAILED_CALL);
 pattern!(GOT, messages::GOT);
 pattern!(
     CRASH,
-    r"(?i)segmentation fault|\bsegfault\w*|\bsegv\b|SIGSEGV|(?:exit(?:s|ed)?|return(?:s|ed)?|status|code)[ :=a-z]{0,16}(?:-11|139)\b"
+    r"(?i)segment(?:ation)? fault|\bkernel (?:\w+ ){0,3}die[ds]\b|\bsegfault\w*|\bsegv\b|SIGSEGV|(?:exit(?:s|ed)?|return(?:s|ed)?|status|code)[ :=a-z]{0,16}(?:-11|139)\b"
 );
 pattern!(
     ABORT,
@@ -52,10 +56,16 @@ pub fn parse_log(text: &str) -> Option<ReportedFailure> {
         .lines()
         .find(|line| line.trim_start().starts_with("Traceback (most recent"));
     let text = unindented(&text, header.map_or(0, margin));
+    let lines: Vec<&str> = text.lines().collect();
+    let header = lines
+        .iter()
+        .rposition(|line| line.contains("Traceback (most recent call last)"));
+    if header.is_some_and(|at| at > 0 && LOGGED.is_match(lines[at - 1])) {
+        return None;
+    }
     if let Some(exception) = last_exception(&text) {
         return Some(of_exception(&exception));
     }
-    let lines: Vec<&str> = text.lines().collect();
     let at = lines
         .iter()
         .rposition(|line| HEADLINE.is_match(line) && !line.contains("Traceback (most recent"));
@@ -223,6 +233,22 @@ pub(super) fn inline(text: &str) -> Option<ReportedFailure> {
         message,
         files: Vec::new(),
     })
+}
+
+/// An exception of which only the class is known.
+pub(super) fn raised(class: &str) -> ReportedFailure {
+    ReportedFailure::Exception {
+        class: class.to_owned(),
+        message: String::new(),
+        files: Vec::new(),
+    }
+}
+
+/// The class of an exception within a text. Those of Python itself say too little without a
+/// message.
+pub(super) fn named(text: &str) -> Option<ReportedFailure> {
+    let mut classes = NAMED.find_iter(text).map(|found| found.as_str());
+    classes.find(|class| !is_builtin(class)).map(raised)
 }
 
 /// A text without the boxes of rich tracebacks.

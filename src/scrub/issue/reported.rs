@@ -8,7 +8,7 @@ use super::{
     Issue,
     blocks::{self, BlockKind, PostBlock, prose},
     failure::ReportedFailure,
-    log::{crash, inline, is_log, parse_log},
+    log::{crash, inline, is_log, named, parse_log, raised},
     markdown::Section,
     repro::Repro,
 };
@@ -53,11 +53,16 @@ impl Certainty {
 pattern!(CRASH_WORD, r"(?i)\bcrash(?:es|ed|ing)?\b|core dumped");
 pattern!(
     HANG,
-    r"(?i)\bhangs?\b|\bhanging\b|\bdead-?lock\w*|\bgets? stuck\b|\bnever (?:returns|ends|finishes|terminates)\b|\binfinite loop\b"
+    r"(?i)\bhangs?\b|\bhanging\b|\bdead-?lock\w*|\bstuck\b|\bnever (?:returns|ends|finishes|terminates)\b|\binfinite loop\b"
 );
 pattern!(
     WRONG,
-    r"(?i)\bincorrect(?:ly)?\b|\bwrong\b|\bdiffer(?:s|ent|ence)?\b|\bmismatch\w*|\bsilent(?:ly)?\b|\binconsisten\w+|\bnot equal\b|\bdiscrepan\w+|\bshould (?:raise|fail|error|be|print|return)\b|\bexpected\b.{0,80}\b(?:but|actual|got)\b|\bnan\b|\binaccura\w+|\bdiverg\w+|\bcorrectness\b"
+    r"(?i)\b(?:incorrect|wrong|mismatch|silent|inconsist|discrepan|inaccura|diverg|nonsens|garbage|bogus)\w*|\bdiffer(?:s|ent|ence)?\b|\bnot equal\b|\b(?:strange|weird|unexpected)\w* (?:results?|outputs?|values?)\b|n[o']t work (?:correctly|properly|as expected)\b|\bshould (?:(?:most )?(?:likely|probably|instead) )?(?:raise|fail|error|be|print|return)\b|\bexpected\b.{0,80}\b(?:but|actual|got)\b|\bnan\b|\bcorrectness\b"
+);
+// Text about a program that was changed before it failed.
+pattern!(
+    CHANGED,
+    r"(?i)\b(?:if|when|after|by)\b[^.\n]{0,30}\b(?:add|chang|comment|delet|disabl|remov|replac|set|switch)\w*"
 );
 
 /// The failure that an issue reports, preferably one near the repro.
@@ -129,7 +134,12 @@ pub fn reported(issue: &Issue, repro: Option<&Repro>) -> Option<Reported> {
             );
         }
     }
-    in_words(issue, &posts[of_repro], repro)
+    let code = repro.map_or("", |repro| repro.code.as_str());
+    let text = prose(&posts[of_repro]);
+    if let Some(what) = by_name(&issue.title, &text, code) {
+        return found(what, Certainty::Guessed, "the name of its class".to_owned());
+    }
+    in_words(issue, &posts[of_repro], &text, code)
 }
 
 /// The last failure in the section for logs.
@@ -149,6 +159,13 @@ fn in_logs(blocks: &[PostBlock]) -> Option<ReportedFailure> {
 fn near(blocks: &[PostBlock], repro: Option<&Repro>) -> Option<(ReportedFailure, Certainty)> {
     let at = blocks.iter().rposition(|block| is_of(block, repro));
     let failure = |block: &PostBlock| match &block.kind {
+        // An error that is expected was never seen, unless it is shown with its traceback.
+        BlockKind::Log(text)
+            if block.section == Section::Expected
+                && !text.contains("Traceback (most recent call last)") =>
+        {
+            None
+        }
         BlockKind::Log(text) => parse_log(text),
         BlockKind::Prose(text) if is_log(text) => parse_log(text),
         _ => None,
@@ -164,9 +181,11 @@ fn near(blocks: &[PostBlock], repro: Option<&Repro>) -> Option<(ReportedFailure,
     for (distance, block) in blocks[at + 1..].iter().enumerate() {
         let Some(what) = failure(block) else { continue };
         let between = &blocks[at + 1..at + 1 + distance];
-        let is_next = !between
-            .iter()
-            .any(|block| matches!(block.kind, BlockKind::Python(_)));
+        let is_next = !between.iter().any(|block| match &block.kind {
+            BlockKind::Python(_) => true,
+            BlockKind::Prose(text) => CHANGED.is_match(text),
+            _ => false,
+        });
         let certainty = if is_next {
             Certainty::Certain
         } else {
@@ -205,13 +224,23 @@ fn in_comments(code: &str) -> Option<ReportedFailure> {
     comments.rev().find_map(inline)
 }
 
+/// An exception of which only the class is named. A graph break is one where the whole graph is
+/// asked for.
+fn by_name(title: &str, text: &str, code: &str) -> Option<ReportedFailure> {
+    if let Some(what) = named(title) {
+        return Some(what);
+    }
+    if title.to_lowercase().contains("graph break") && code.contains("fullgraph=True") {
+        return Some(raised("Unsupported"));
+    }
+    named(text).filter(|_| !WRONG.is_match(title) && !HANG.is_match(title))
+}
+
 /// A failure that is only described in words.
-fn in_words(issue: &Issue, blocks: &[PostBlock], repro: Option<&Repro>) -> Option<Reported> {
-    let text = prose(blocks);
-    let code = repro.map_or("", |repro| repro.code.as_str());
+fn in_words(issue: &Issue, blocks: &[PostBlock], text: &str, code: &str) -> Option<Reported> {
     for (source, text) in [
         ("the title", issue.title.as_str()),
-        ("the text", text.as_str()),
+        ("the text", text),
         ("a comment in the repro", code),
     ] {
         let what = if let Some(what) = crash(text) {

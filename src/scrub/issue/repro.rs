@@ -53,7 +53,7 @@ pub enum Pick {
 // output of a tool.
 pattern!(
     CONTRAST,
-    r"(?i)work[- ]?arounds?\b|\bworks?\b(?:\s+(?:fine|well|correctly|as expected|ok|around|if|when|with|without|on|in))|\bworking\b|\bsucceeds?\b|\bno (?:error|issue|problem|crash)|\bdoes(?:n't| not) (?:fail|crash|error|happen)|\bruns? (?:fine|ok|correctly|without)|\bfix(?:es|ed)?\b|\bsolution\b|\bpropos(?:e|al)|\bpatch\b|\binstead\b|\bexpected (?:output|result|behaviou?r)|\b(?:source|generated|output|triton|inductor|compiled) code\b|\bthe (?:culprit|offending|relevant|following) (?:code|lines?|function) (?:in|from|of) |\bin `?torch/|\bimplementation (?:in|of)\b|\bfull (?:code|script)\b.{0,30}\bproject\b"
+    r"(?i)work[- ]?arounds?\b|\bworks?\b(?:\s+(?:fine|well|correctly|as expected|ok|around|if|when|with|without|on|in))|\bworking\b|\bsucceeds?\b|\bno (?:error|issue|problem|crash)|\bdoes(?:n't| not) (?:fail|crash|error|happen)|\bruns? (?:fine|ok|correctly|without)|\bfix(?:es|ed)?\b|\bsolution\b|\bsolved\b|\bhack\b|\bpropos(?:e|al)|\bpatch\b|\binstead\b|\bexpected (?:output|result|behaviou?r)|\b(?:source|generated|output|triton|inductor|compiled) code\b|\bthe (?:culprit|offending|relevant|following) (?:code|lines?|function) (?:in|from|of) |\bin `?torch/|\bimplementation (?:in|of)\b|\bfull (?:code|script)\b.{0,30}\bproject\b"
 );
 pattern!(
     MINIMAL,
@@ -93,12 +93,14 @@ struct ReproCandidate {
     /// Whether an error is shown right after it.
     fails: bool,
     is_minified: bool,
+    /// Whether it stands where the expected behaviour is described.
+    is_expected: bool,
 }
 
 impl ReproCandidate {
     fn is_contrast(&self) -> bool {
         let lead = self.last_words();
-        CONTRAST.is_match(&lead) && !MINIMAL.is_match(&lead)
+        self.is_expected || (CONTRAST.is_match(&lead) && !MINIMAL.is_match(&lead))
     }
 
     fn is_minimal(&self) -> bool {
@@ -212,10 +214,13 @@ fn shorter_repros(issue: &Issue, least: Option<u32>) -> Shorter {
             continue;
         }
         for candidate in candidates(&post.body) {
-            let is_complete =
-                candidate.parses && candidate.lacks.is_empty() && !candidate.is_contrast();
-            let is_shorter = least.is_none_or(|least| candidate.weight() < least);
-            if !is_complete || !is_shorter {
+            let is_better = match least {
+                Some(least) => {
+                    candidate.parses && candidate.lacks.is_empty() && candidate.weight() < least
+                }
+                None => candidate.is_self_contained(),
+            };
+            if !is_better || candidate.is_contrast() {
                 continue;
             }
             let target = if REPRO.is_match(&text) || MINIMAL.is_match(&candidate.lead) {
@@ -269,25 +274,40 @@ fn preferred(mut found: Vec<ReproCandidate>) -> (Vec<ReproCandidate>, &'static s
     if found.len() == 1 {
         return (found, "the only code that does something");
     }
-    for (rule, why) in [
+    // Pieces that fail each by themselves, none smaller than the others, may be several bugs.
+    let others = found
+        .iter()
+        .filter(|candidate| candidate.fails && !candidate.is_minimal());
+    let least = others.map(ReproCandidate::weight).min();
+    let rules: [(&dyn Fn(&ReproCandidate) -> bool, _); 6] = [
         (
-            (|candidate| !candidate.is_minified) as fn(&ReproCandidate) -> bool,
+            &|candidate| !candidate.is_minified,
             "the only one written by a person",
         ),
         (
-            |candidate| !candidate.is_contrast(),
+            &|candidate| !candidate.is_expected,
+            "the others show what is expected",
+        ),
+        (
+            &|candidate| !candidate.is_contrast(),
             "the others show working code or the cause",
         ),
-        (ReproCandidate::is_minimal, "it is called minimal"),
         (
-            |candidate| candidate.fails,
+            &|candidate| {
+                candidate.is_minimal() && least.is_none_or(|least| candidate.weight() < least)
+            },
+            "it is called minimal",
+        ),
+        (
+            &|candidate| candidate.fails,
             "the error follows right after it",
         ),
         (
-            |candidate| candidate.parses && candidate.lacks.is_empty(),
+            &|candidate| candidate.parses && candidate.lacks.is_empty(),
             "the only one that is complete",
         ),
-    ] {
+    ];
+    for (rule, why) in rules {
         let fits = found.iter().filter(|candidate| rule(candidate)).count();
         if fits == 1 {
             found.retain(rule);
@@ -354,6 +374,7 @@ fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCa
                     lead: std::mem::take(&mut lead),
                     fails: false,
                     is_minified,
+                    is_expected: *section == Section::Expected,
                 };
                 add(&mut groups, next);
             }
