@@ -20,6 +20,7 @@ use super::{
         versions::{Versions, branched},
     },
 };
+use crate::text::pattern;
 
 /// A reason why a clean run proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -205,8 +206,19 @@ fn newer(ground: &Ground<'_>) -> Option<Doubt> {
     ))
 }
 
+pattern!(
+    CHANGED_LIBRARY,
+    r"(?i)\b(?:check(?:ed|ing)? ?out|appl(?:y|ied|ying)|cherry-?pick\w*|on top of)\b[^.\n]{0,40}(?:https?://\S+/pull/\d+|\bPR\b|\bpatch\b|\bbranch\b)"
+);
+
 fn place(ground: &Ground<'_>) -> Option<Doubt> {
     let doubt = |what: String| Some(Doubt::new(DoubtKind::Place, what));
+    if let Some(words) = CHANGED_LIBRARY.find(&ground.issue.post.body) {
+        let words = words.as_str();
+        return doubt(format!(
+            "it was reported with a changed library: \"{words}\""
+        ));
+    }
     if let Some(os) = &ground.versions.os {
         let os_name = os.to_lowercase();
         if ["windows", "macos", "mac os", "darwin"]

@@ -255,6 +255,9 @@ fn of_another_source() -> Vec<MadeUp> {
                        File \"y.py\", line 2, in <module>\n    model.run()\nRuntimeError: the values \
                        went wrong here\n```";
         }),
+        quiet("the error of a changed library", |made_up| {
+            made_up.text = "To see it, check out https://example.com/o/r/pull/12 first.";
+        }),
         quiet("the error of a changed script", |made_up| {
             made_up.log = "";
             made_up.text = "The result is wrong. If I comment out the last line, a new error \

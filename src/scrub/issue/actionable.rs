@@ -78,7 +78,7 @@ pattern!(
 );
 pattern!(
     QUESTION,
-    r"(?i)^\s*(?:how (?:to|do|can|does|should)|what (?:is|are|does)|why (?:is|does|do|are)|is (?:it|there)|can (?:i|we|someone)|does (?:pytorch|torch)|question\b|should )"
+    r"(?i)^\s*(?:how (?:to|do|can|does|should)|what (?:is|are|does)|why (?:is|does|do|are)|is (?:it|there)|can (?:i|we|someone)|does (?:pytorch|torch)|question\b|should |(?:is|are|do|does|can|could)\b.*\?\s*$)"
 );
 pattern!(
     REFACTORING,

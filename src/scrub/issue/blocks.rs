@@ -4,7 +4,10 @@
 
 use minrepro_reducers::syntax::{Program, lines::with_plain_newlines};
 
-use super::markdown::{Content, Language, Section, pieces};
+use super::{
+    log::crash,
+    markdown::{Content, Language, Section, pieces},
+};
 use crate::{
     scrub::python,
     text::{margin, pattern, unindented},
@@ -70,11 +73,6 @@ pattern!(
     ERROR_LINE,
     r"(?m)^(?:\[rank\d+\]:? ?)?(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Unsupported|Failed|Exit|Interrupt|Warning|Hit|Exceeded|NotImplemented\w*)(?::|\s*$)"
 );
-pattern!(
-    CRASH,
-    r"(?mi)segmentation fault|core dumped|^Fatal Python error|free\(\): invalid|double free|malloc\(\): |corrupted size|terminate called|floating point exception|illegal instruction|bus error|SIG(?:SEGV|ABRT|FPE|ILL|BUS)\b|^Killed$"
-);
-
 /// The blocks of a post. Code that stands in no fence is looked for if there is no other.
 pub(super) fn blocks(body: &str) -> Vec<PostBlock> {
     let found = fenced(body);
@@ -197,7 +195,7 @@ fn longest_program(text: &str) -> Option<(Snippet, usize)> {
 pub(super) fn shows_failure(text: &str) -> bool {
     text.contains("Traceback (most recent call last)")
         || ERROR_LINE.is_match(text)
-        || CRASH.is_match(text)
+        || crash(text).is_some()
 }
 
 /// A text without the additions of terminals and editors: colours, invisible characters, odd
@@ -232,6 +230,10 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
     if language == Some(Language::Foreign) {
         return vec![log_or_other(text)];
     }
+    // Values in a message may look like prompts.
+    if log_begins(&text) == Some(0) {
+        return vec![BlockKind::Log(text)];
+    }
     if let Some(code) = prompted(&text) {
         let mut kinds: Vec<BlockKind> = code_of(&code.code, true).into_iter().collect();
         if shows_failure(&code.output) {
@@ -255,8 +257,13 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
             None => vec![BlockKind::Log(text)],
         };
     }
-    let code = code_of(&text, is_python && !shows_failure(&text));
+    let code = code_of(&text, is_python && !ERROR_LINE.is_match(&text))
+        .filter(|kind| !is_broken(kind) || crash(&text).is_none());
     vec![code.unwrap_or_else(|| log_or_other(text))]
+}
+
+fn is_broken(kind: &BlockKind) -> bool {
+    matches!(kind, BlockKind::Python(Snippet { parses: false, .. }))
 }
 
 fn log_or_other(text: String) -> BlockKind {

@@ -32,7 +32,7 @@ pattern!(
 );
 pattern!(
     ABORT,
-    r"(?i)free\(\): |double free|malloc\(\): |corrupted size|corrupted double|terminate called|SIGABRT|\bAborted\b|(?:exit(?:s|ed)?|return(?:s|ed)?|status|code)[ :=a-z]{0,16}(?:-6|134)\b"
+    r"(?i)free\(\): |double free|malloc\(\): |corrupted size|corrupted double|terminate called|fatal python error|assertion `[^`\n]+[`'] failed|SIGABRT|\bAborted\b|(?:exit(?:s|ed)?|return(?:s|ed)?|status|code)[ :=a-z]{0,16}(?:-6|134)\b"
 );
 pattern!(
     FPE,

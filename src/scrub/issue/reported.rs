@@ -53,7 +53,7 @@ impl Certainty {
 pattern!(CRASH_WORD, r"(?i)\bcrash(?:es|ed|ing)?\b|core dumped");
 pattern!(
     HANG,
-    r"(?i)\bhangs?\b|\bhanging\b|\bdead-?lock\w*|\bstuck\b|\bnever (?:returns|ends|finishes|terminates)\b|\binfinite loop\b"
+    r"(?i)\bhangs?\b|\bhanging\b|\bdead-?lock\w*|\bfr(?:eezes|oze)\b|\bstuck\b|\bnever (?:returns|ends|finishes|terminates)\b|\binfinite loop\b"
 );
 pattern!(
     WRONG,
