@@ -92,15 +92,22 @@ struct ReproCandidate {
     lead: String,
     /// Whether an error is shown right after it.
     fails: bool,
-    is_minified: bool,
-    /// Whether it stands where the expected behaviour is described.
-    is_expected: bool,
+    section: Section,
 }
 
 impl ReproCandidate {
+    /// Whether it stands where the expected behaviour is described.
+    fn is_expected(&self) -> bool {
+        self.section == Section::Expected
+    }
+
+    fn is_minified(&self) -> bool {
+        self.section == Section::Minified
+    }
+
     fn is_contrast(&self) -> bool {
         let lead = self.last_words();
-        self.is_expected || (CONTRAST.is_match(&lead) && !MINIMAL.is_match(&lead))
+        self.is_expected() || (CONTRAST.is_match(&lead) && !MINIMAL.is_match(&lead))
     }
 
     fn is_minimal(&self) -> bool {
@@ -268,6 +275,9 @@ fn nothing(issue: &Issue) -> Pick {
     Pick::None(link)
 }
 
+/// A quality by which candidates are preferred.
+type Rule<'a> = &'a dyn Fn(&ReproCandidate) -> bool;
+
 /// The most plausible candidate of a post, or all plausible ones, the likeliest first.
 fn preferred(mut found: Vec<ReproCandidate>) -> (Vec<ReproCandidate>, &'static str) {
     found.dedup_by(|next, before| next.text.trim() == before.text.trim());
@@ -279,13 +289,13 @@ fn preferred(mut found: Vec<ReproCandidate>) -> (Vec<ReproCandidate>, &'static s
         .iter()
         .filter(|candidate| candidate.fails && !candidate.is_minimal());
     let least = others.map(ReproCandidate::weight).min();
-    let rules: [(&dyn Fn(&ReproCandidate) -> bool, _); 6] = [
+    let rules: [(Rule<'_>, _); 6] = [
         (
-            &|candidate| !candidate.is_minified,
+            &|candidate| !candidate.is_minified(),
             "the only one written by a person",
         ),
         (
-            &|candidate| !candidate.is_expected,
+            &|candidate| !candidate.is_expected(),
             "the others show what is expected",
         ),
         (
@@ -346,7 +356,6 @@ fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCa
     let mut groups: Vec<ReproCandidate> = Vec::new();
     let mut lead = String::new();
     for PostBlock { section, kind } in blocks {
-        let is_minified = *section == Section::Minified;
         match kind {
             BlockKind::Prose(text) => lead.push_str(text),
             BlockKind::Log(text) => {
@@ -373,8 +382,7 @@ fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCa
                     lacks,
                     lead: std::mem::take(&mut lead),
                     fails: false,
-                    is_minified,
-                    is_expected: *section == Section::Expected,
+                    section: *section,
                 };
                 add(&mut groups, next);
             }
@@ -395,7 +403,7 @@ fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCa
 fn add(groups: &mut Vec<ReproCandidate>, mut next: ReproCandidate) {
     let before = groups
         .last()
-        .filter(|last| last.parses && next.parses && last.is_minified == next.is_minified);
+        .filter(|last| last.parses && next.parses && last.is_minified() == next.is_minified());
     if let Some(before) = before
         && !next.lacks.is_empty()
         && !next.is_contrast()
