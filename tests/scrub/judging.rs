@@ -123,6 +123,12 @@ fn confirmations_are_recent_and_show_the_same_error() {
         ),
         (
             Association::Member,
+            20_050,
+            "Could you see whether it still reproduces?",
+            false,
+        ),
+        (
+            Association::Member,
             19_900,
             "This still repros on main abc",
             false,

@@ -126,14 +126,21 @@ pub fn judge(
         .or_else(|| not_a_bug(issue, repro, reported))
         .or_else(|| intended(issue))
         .or_else(|| resolved(issue))
-        .or_else(|| hardware(issue, repro, reported, machine))
+        .or_else(|| {
+            let (evidence, is_certain) = hardware(issue, repro, reported, machine)?;
+            Some(Judgement {
+                kind: IssueKind::Hardware,
+                evidence,
+                is_certain,
+            })
+        })
         .or_else(|| performance(issue, repro, reported))
         .or_else(|| build(issue, repro))
         .or_else(|| unrelated(issue, repro, reported));
     found.unwrap_or_else(|| certain(IssueKind::Bug, "no rule says otherwise"))
 }
 
-pub(super) fn certain(kind: IssueKind, evidence: impl Into<String>) -> Judgement {
+fn certain(kind: IssueKind, evidence: impl Into<String>) -> Judgement {
     Judgement {
         kind,
         evidence: evidence.into(),
@@ -141,7 +148,7 @@ pub(super) fn certain(kind: IssueKind, evidence: impl Into<String>) -> Judgement
     }
 }
 
-pub(super) fn doubtful(kind: IssueKind, evidence: impl Into<String>) -> Judgement {
+fn doubtful(kind: IssueKind, evidence: impl Into<String>) -> Judgement {
     Judgement {
         kind,
         evidence: evidence.into(),

@@ -5,7 +5,7 @@
 use minrepro_reducers::syntax::{Program, lines::with_plain_newlines};
 
 use super::{
-    log::crash,
+    log::{crash, plain},
     markdown::{Content, Language, Section, pieces},
 };
 use crate::{
@@ -50,7 +50,6 @@ pub(super) struct Snippet {
     pub(super) parses: bool,
 }
 
-pattern!(ANSI, r"\x1b\[[0-9;?]*[ -/]*[@-~]");
 pattern!(IPYTHON, r"^\s*In ?\[\d*\]: ?(.*)$");
 pattern!(IPYTHON_MORE, r"^\s*\.{3,}: ?(.*)$");
 pattern!(LISTED, r"^\s*(?:\d+[.)]|[-*]) +`([^`]+)`$");
@@ -196,22 +195,6 @@ pub(super) fn shows_failure(text: &str) -> bool {
     text.contains("Traceback (most recent call last)")
         || ERROR_LINE.is_match(text)
         || crash(text).is_some()
-}
-
-/// A text without the additions of terminals and editors: colours, invisible characters, odd
-/// spaces, spaces at ends of lines.
-pub(super) fn plain(text: &str) -> String {
-    ANSI.replace_all(text, "")
-        .lines()
-        .map(|line| {
-            let line: String = line
-                .chars()
-                .filter(|char| !matches!(char, '\u{200b}' | '\u{feff}' | '\u{200e}'))
-                .map(|char| if char == '\u{a0}' { ' ' } else { char })
-                .collect();
-            format!("{}\n", line.trim_end())
-        })
-        .collect()
 }
 
 fn classify(language: &str, text: &str) -> Vec<BlockKind> {

@@ -1,15 +1,10 @@
 //! Decides whether an issue needs hardware or a system that this machine lacks. Pure. One of the
-//! rules of [`super::actionable`].
+//! rules by which issues are judged.
 
 use minrepro_reducers::syntax::{AnyNodeRef, Program};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Issue,
-    actionable::{IssueKind, Judgement, certain, doubtful},
-    reported::Reported,
-    repro::Repro,
-};
+use super::{Issue, reported::Reported, repro::Repro};
 use crate::text::pattern;
 
 /// The hardware of a machine.
@@ -19,13 +14,14 @@ pub struct Machine {
     pub gpus: u32,
 }
 
-/// Hardware and systems that the machine lacks, unless the script does not need them.
+/// The hardware or system that the machine lacks, unless the script does not need it: the evidence,
+/// and whether it is certain.
 pub(super) fn hardware(
     issue: &Issue,
     repro: Option<&Repro>,
     reported: Option<&Reported>,
     machine: Machine,
-) -> Option<Judgement> {
+) -> Option<(String, bool)> {
     for (label, what) in [
         ("module: mps", "an Apple GPU"),
         ("module: rocm", "an AMD GPU"),
@@ -43,11 +39,7 @@ pub(super) fn hardware(
                 "module: xpu" => repro.code.contains("xpu"),
                 _ => true,
             });
-            return Some(if names_it {
-                certain(IssueKind::Hardware, evidence)
-            } else {
-                doubtful(IssueKind::Hardware, evidence)
-            });
+            return Some((evidence, names_it));
         }
     }
     let code = repro.map_or("", |repro| repro.code.as_str());
@@ -58,26 +50,26 @@ pub(super) fn hardware(
         ("npu", "an NPU"),
     ] {
         if names_device(code, device) {
-            return Some(certain(
-                IssueKind::Hardware,
+            return Some((
                 format!("the script uses the device `{device}`, which requires {what}"),
+                true,
             ));
         }
     }
     let cards = cards_needed(code);
     if cards > machine.gpus && cards > 1 {
-        return Some(certain(
-            IssueKind::Hardware,
+        return Some((
             format!(
                 "the script uses {cards} CUDA devices; this machine has {}",
                 machine.gpus
             ),
+            true,
         ));
     }
     if machine.gpus > 0 || cards == 0 {
         return None;
     }
-    bound_to_cuda(issue, code, reported).map(|evidence| certain(IssueKind::Hardware, evidence))
+    bound_to_cuda(issue, code, reported).map(|evidence| (evidence, true))
 }
 
 /// The reason why a CUDA script cannot run on a CPU instead, if there is one.

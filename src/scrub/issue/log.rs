@@ -4,7 +4,7 @@
 
 use minrepro_reducers::{syntax::scope::is_builtin, torch::messages};
 
-use super::{blocks, failure::ReportedFailure};
+use super::failure::ReportedFailure;
 use crate::{
     runner::{End, Exception, Outcome, TracebackFrame, package_path, traceback},
     text::{margin, pattern, unindented},
@@ -22,6 +22,7 @@ pattern!(
 pattern!(NAMED, r"\b[A-Z]\w*[a-z](?:Error|Exception)\b");
 // The line above a traceback that a logger prints while the program goes on.
 pattern!(LOGGED, r"\bWARN(?:ING)?\b.*(?i:error|exception|fail|won't)");
+pattern!(ANSI, r"\x1b\[[0-9;?]*[ -/]*[@-~]");
 pattern!(WRAPPED, messages::WRAPPED);
 pattern!(WRAPPED_2_0, messages::WRAPPED_2_0);
 pattern!(FAILED_CALL, messages::FAILED_CALL);
@@ -50,7 +51,7 @@ pattern!(CALL_DETAIL, r"^\s+(?:target|args\[\d+\]|kwargs): ");
 
 /// The last failure in a log.
 pub fn parse_log(text: &str) -> Option<ReportedFailure> {
-    let text = unboxed(&blocks::plain(text));
+    let text = unboxed(&plain(text));
     // The header of the traceback starts a line, whatever the log is part of.
     let header = text
         .lines()
@@ -222,6 +223,10 @@ pub(super) fn is_log(text: &str) -> bool {
 pub(super) fn inline(text: &str) -> Option<ReportedFailure> {
     let found = INLINE.captures(text)?;
     let mut message = found[2].trim().trim_end_matches('.').to_owned();
+    let begins = found.get(0)?.start();
+    if text[..begins].ends_with('"') {
+        message.truncate(message.find('"').unwrap_or(message.len()));
+    }
     for quote in ['"', '\''] {
         // The end of a quotation as a whole, not of a name within it.
         if message.ends_with(quote) && message.matches(quote).count() % 2 == 1 {
@@ -249,6 +254,22 @@ pub(super) fn raised(class: &str) -> ReportedFailure {
 pub(super) fn named(text: &str) -> Option<ReportedFailure> {
     let mut classes = NAMED.find_iter(text).map(|found| found.as_str());
     classes.find(|class| !is_builtin(class)).map(raised)
+}
+
+/// A text without the additions of terminals and editors: colours, invisible characters, odd
+/// spaces, spaces at ends of lines.
+pub(super) fn plain(text: &str) -> String {
+    ANSI.replace_all(text, "")
+        .lines()
+        .map(|line| {
+            let line: String = line
+                .chars()
+                .filter(|char| !matches!(char, '\u{200b}' | '\u{feff}' | '\u{200e}'))
+                .map(|char| if char == '\u{a0}' { ' ' } else { char })
+                .collect();
+            format!("{}\n", line.trim_end())
+        })
+        .collect()
 }
 
 /// A text without the boxes of rich tracebacks.
