@@ -12,7 +12,7 @@ use crate::{
         ExternalTools,
         bisect::{BisectAnswer, BisectQuestion, search},
         change::{self, History},
-        issue::reported::parse_log,
+        issue::log::parse_log,
         version_environments::environments,
         version_search::VersionProbe,
     },

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::Serialize;
 
 use super::{
-    issue::reported::{ReportedFailure, of_run},
+    issue::{failure::ReportedFailure, log::of_run},
     script_runner::{ScriptRunner, Trial},
     version_environments::VersionEnvironment,
     version_search::{VersionProbe, VersionSearch},

@@ -42,6 +42,8 @@ const MODULES: &[&str] = &[
 /// Calls that do.
 const CALLS: &[&str] = &[
     "os.fork",
+    "os.path.exists",
+    "os.path.isfile",
     "os.getpid",
     "os.getppid",
     "os.times",

@@ -10,7 +10,7 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    issue::reported::ReportedFailure,
+    issue::failure::ReportedFailure,
     tool::{ExternalTools, Interrupted, ToolCall, ToolOutput},
 };
 

@@ -4,7 +4,7 @@
 
 use minrepro_reducers::syntax::{
     AnyNodeRef, Program,
-    ast::{Expr, ExprRef},
+    ast::{Expr, ExprRef, Stmt},
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,13 @@ use super::{
     issue::{
         Issue,
         claims::{Claims, parsed},
+        failure::ReportedFailure,
         recent::confirms,
-        reported::{Certainty, Reported, ReportedFailure},
+        reported::{Certainty, Reported},
         versions::{Versions, branched},
     },
 };
+use crate::text::pattern;
 
 /// A reason why a clean run proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +96,7 @@ pub(super) fn doubts(ground: &Ground<'_>) -> Vec<Doubt> {
         place(ground),
         by_chance(ground),
         source(ground),
+        handled(ground),
     ]
     .into_iter()
     .flatten()
@@ -203,8 +206,19 @@ fn newer(ground: &Ground<'_>) -> Option<Doubt> {
     ))
 }
 
+pattern!(
+    CHANGED_LIBRARY,
+    r"(?i)\b(?:check(?:ed|ing)? ?out|appl(?:y|ied|ying)|cherry-?pick\w*|on top of)\b[^.\n]{0,40}(?:https?://\S+/pull/\d+|\bPR\b|\bpatch\b|\bbranch\b)"
+);
+
 fn place(ground: &Ground<'_>) -> Option<Doubt> {
     let doubt = |what: String| Some(Doubt::new(DoubtKind::Place, what));
+    if let Some(words) = CHANGED_LIBRARY.find(&ground.issue.post.body) {
+        let words = words.as_str();
+        return doubt(format!(
+            "it was reported with a changed library: \"{words}\""
+        ));
+    }
     if let Some(os) = &ground.versions.os {
         let os_name = os.to_lowercase();
         if ["windows", "macos", "mac os", "darwin"]
@@ -288,6 +302,31 @@ fn source(ground: &Ground<'_>) -> Option<Doubt> {
                 reported.what.describe(),
                 reported.source
             ),
+        )
+    })
+}
+
+/// A script that handles exceptions passes whether or not the reported one is raised.
+fn handled(ground: &Ground<'_>) -> Option<Doubt> {
+    let is_exception = matches!(
+        ground.reported,
+        Some(Reported {
+            what: ReportedFailure::Exception { .. },
+            ..
+        })
+    );
+    let is_import = |stmt: &Stmt| matches!(stmt, Stmt::Import(_) | Stmt::ImportFrom(_));
+    let handles = |node: AnyNodeRef<'_>| match node {
+        AnyNodeRef::StmtTry(stmt) => !stmt.handlers.is_empty() && !stmt.body.iter().all(is_import),
+        AnyNodeRef::ExprAttribute(attribute) => attribute.attr.starts_with("suppress"),
+        AnyNodeRef::ExprName(name) => name.id.starts_with("suppress"),
+        _ => false,
+    };
+    let nodes = &ground.program.tree().nodes;
+    (is_exception && nodes.iter().any(|node| handles(node.node))).then(|| {
+        Doubt::new(
+            DoubtKind::Source,
+            "the script handles exceptions itself, so that a clean run may hide the reported one",
         )
     })
 }

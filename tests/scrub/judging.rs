@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use minrepro::scrub::issue::{
     Association,
-    actionable::{Machine, judge, suggests_closing},
+    actionable::{judge, suggests_closing},
+    hardware::Machine,
     recent::confirmation,
     reported::reported,
     repro::{Pick, pick},
@@ -118,6 +119,12 @@ fn confirmations_are_recent_and_show_the_same_error() {
             Association::Member,
             20_050,
             "I can no longer reproduce it",
+            false,
+        ),
+        (
+            Association::Member,
+            20_050,
+            "Could you see whether it still reproduces?",
             false,
         ),
         (

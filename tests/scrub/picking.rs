@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use minrepro::scrub::issue::{
     Association, Issue, Post,
-    reported::{ReportedFailure, reported},
+    failure::ReportedFailure,
+    reported::reported,
     repro::{Pick, pick},
 };
 

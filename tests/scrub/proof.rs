@@ -255,6 +255,50 @@ fn of_another_source() -> Vec<MadeUp> {
                        File \"y.py\", line 2, in <module>\n    model.run()\nRuntimeError: the values \
                        went wrong here\n```";
         }),
+        quiet("the error of a changed library", |made_up| {
+            made_up.text = "To see it, check out https://example.com/o/r/pull/12 first.";
+        }),
+        quiet("the error of a changed script", |made_up| {
+            made_up.log = "";
+            made_up.text = "The result is wrong. If I comment out the last line, a new error \
+                            emerges:\n\n```\nTraceback (most recent call last):\n  File \
+                            \"y.py\", line 2, in <module>\nRuntimeError: the values went wrong \
+                            here\n```";
+        }),
+    ]
+}
+
+/// Scripts that end well although the reported error shows, or that stop before it can.
+fn by_handlers() -> Vec<MadeUp> {
+    vec![
+        MadeUp {
+            name: "an error that is handled",
+            code: "try:\n    raise RuntimeError('the values ' + 'went wrong here')\n\
+                   except RuntimeError:\n    print('failed')",
+            ..USUAL
+        },
+        MadeUp {
+            name: "an error that is suppressed",
+            code: "import contextlib\nwith contextlib.suppress(RuntimeError):\n    \
+                   raise RuntimeError('the values ' + 'went wrong here')",
+            ..USUAL
+        },
+        MadeUp {
+            name: "the second run fails",
+            code: "import os\nif os.path.isfile('state.txt'):\n    \
+                   raise RuntimeError('the values ' + 'went wrong here')\nopen('state.txt', 'w')",
+            ..USUAL
+        },
+        quiet("run it twice, by the text", |made_up| {
+            made_up.text = "You need to run this code twice to see the error.";
+        }),
+        MadeUp {
+            name: "no argument for the crash",
+            title: "stack crashes",
+            code: "import sys\ntorch.stack([int(sys.argv[1])])",
+            log: "Segmentation fault (core dumped)",
+            ..USUAL
+        },
     ]
 }
 
@@ -265,6 +309,7 @@ static ALL: LazyLock<Vec<MadeUp>> = LazyLock::new(|| {
         .chain(in_other_versions())
         .chain(on_other_devices())
         .chain(of_another_source())
+        .chain(by_handlers())
         .collect()
 });
 
@@ -478,5 +523,27 @@ fn no_issue_is_closed_whose_bug_is_there() {
         wrong.len(),
         ALL.len(),
         wrong.join("\n=====\n")
+    );
+}
+
+#[test]
+fn a_message_that_the_script_prints_is_the_reported_failure() {
+    if !has_gh("a printed message") {
+        return;
+    }
+    let made_up = MadeUp {
+        code: "try:\n    raise RuntimeError('the values ' + 'went wrong here')\n\
+               except RuntimeError as error:\n    print('failed:', error)",
+        ..USUAL
+    };
+    let (place, text) = scrubbed(&made_up, &FIXED, &["--dry-run"]);
+    let report = place.report_if_any();
+    assert_eq!(
+        report["ran_with"]["same"], report["ran_with"]["of"],
+        "{text}"
+    );
+    assert!(
+        text.contains("handles the exception itself and prints it"),
+        "{text}"
     );
 }

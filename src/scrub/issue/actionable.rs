@@ -2,14 +2,15 @@
 
 use std::time::SystemTime;
 
-use minrepro_reducers::syntax::{AnyNodeRef, Program};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Issue, Post, YEAR,
-    blocks::{self, BlockKind},
+    Issue, YEAR,
+    blocks::{self, own_words},
+    failure::ReportedFailure,
+    hardware::{Machine, hardware},
     markdown::Section,
-    reported::{Reported, ReportedFailure},
+    reported::Reported,
     repro::Repro,
 };
 use crate::text::pattern;
@@ -58,13 +59,6 @@ pub struct Judgement {
     pub is_certain: bool,
 }
 
-/// The hardware of a machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
-    /// GPUs that PyTorch can use through CUDA.
-    pub gpus: u32,
-}
-
 pattern!(TAG, r"^\s*[\[(]([^\])]{2,40})[\])]");
 pattern!(
     DUPLICATE,
@@ -84,7 +78,7 @@ pattern!(
 );
 pattern!(
     QUESTION,
-    r"(?i)^\s*(?:how (?:to|do|can|does|should)|what (?:is|are|does)|why (?:is|does|do|are)|is (?:it|there)|can (?:i|we|someone)|does (?:pytorch|torch)|question\b|should )"
+    r"(?i)^\s*(?:how (?:to|do|can|does|should)|what (?:is|are|does)|why (?:is|does|do|are)|is (?:it|there)|can (?:i|we|someone)|does (?:pytorch|torch)|question\b|should |(?:is|are|do|does|can|could)\b.*\?\s*$)"
 );
 pattern!(
     REFACTORING,
@@ -132,7 +126,14 @@ pub fn judge(
         .or_else(|| not_a_bug(issue, repro, reported))
         .or_else(|| intended(issue))
         .or_else(|| resolved(issue))
-        .or_else(|| hardware(issue, repro, reported, machine))
+        .or_else(|| {
+            let (evidence, is_certain) = hardware(issue, repro, reported, machine)?;
+            Some(Judgement {
+                kind: IssueKind::Hardware,
+                evidence,
+                is_certain,
+            })
+        })
         .or_else(|| performance(issue, repro, reported))
         .or_else(|| build(issue, repro))
         .or_else(|| unrelated(issue, repro, reported));
@@ -180,7 +181,7 @@ fn duplicate(issue: &Issue) -> Option<Judgement> {
         .rev()
         .filter(|post| !post.is_bot)
         .find_map(|post| {
-            let text = own_words(post);
+            let text = own_words(&post.body);
             let found = DUPLICATE.captures(&text)?;
             let number = found.get(1).or_else(|| found.get(2))?.as_str();
             if number == issue.number.to_string() {
@@ -322,7 +323,7 @@ fn not_a_bug(
 fn intended(issue: &Issue) -> Option<Judgement> {
     let mut spoke_since = false;
     for post in issue.comments.iter().rev().filter(|post| !post.is_bot) {
-        let text = own_words(post);
+        let text = own_words(&post.body);
         if post.association.is_trusted()
             && let Some(found) = INTENDED.find(&text)
             && !NOT_INTENDED.is_match(&text)
@@ -418,7 +419,7 @@ fn unrelated(
 fn resolved(issue: &Issue) -> Option<Judgement> {
     let mut spoke_since = false;
     for post in issue.comments.iter().rev().filter(|post| !post.is_bot) {
-        let text = own_words(post);
+        let text = own_words(&post.body);
         if let Some(found) = RESOLVED.find(&text)
             && !NOT_RESOLVED.is_match(&text)
         {
@@ -446,172 +447,6 @@ fn resolved(issue: &Issue) -> Option<Judgement> {
     None
 }
 
-/// Hardware and systems that the machine lacks, unless the script does not need them.
-fn hardware(
-    issue: &Issue,
-    repro: Option<&Repro>,
-    reported: Option<&Reported>,
-    machine: Machine,
-) -> Option<Judgement> {
-    for (label, what) in [
-        ("module: mps", "an Apple GPU"),
-        ("module: rocm", "an AMD GPU"),
-        ("module: xpu", "an Intel GPU"),
-        ("module: xla", "a TPU"),
-        ("module: windows", "Windows"),
-        ("module: macos", "macOS"),
-        ("module: ios", "iOS"),
-        ("module: android", "Android"),
-    ] {
-        if issue.has_label(label) {
-            let evidence = format!("it has the label `{label}`, which requires {what}");
-            let names_it = repro.is_none_or(|repro| match label {
-                "module: mps" => repro.code.contains("mps"),
-                "module: xpu" => repro.code.contains("xpu"),
-                _ => true,
-            });
-            return Some(if names_it {
-                certain(IssueKind::Hardware, evidence)
-            } else {
-                doubtful(IssueKind::Hardware, evidence)
-            });
-        }
-    }
-    let code = repro.map_or("", |repro| repro.code.as_str());
-    for (device, what) in [
-        ("mps", "an Apple GPU"),
-        ("xpu", "an Intel GPU"),
-        ("hpu", "a Gaudi accelerator"),
-        ("npu", "an NPU"),
-    ] {
-        if names_device(code, device) {
-            return Some(certain(
-                IssueKind::Hardware,
-                format!("the script uses the device `{device}`, which requires {what}"),
-            ));
-        }
-    }
-    let cards = cards_needed(code);
-    if cards > machine.gpus && cards > 1 {
-        return Some(certain(
-            IssueKind::Hardware,
-            format!(
-                "the script uses {cards} CUDA devices; this machine has {}",
-                machine.gpus
-            ),
-        ));
-    }
-    if machine.gpus > 0 || cards == 0 {
-        return None;
-    }
-    bound_to_cuda(issue, code, reported).map(|evidence| certain(IssueKind::Hardware, evidence))
-}
-
-/// The reason why a CUDA script cannot run on a CPU instead, if there is one.
-fn bound_to_cuda(issue: &Issue, code: &str, reported: Option<&Reported>) -> Option<String> {
-    for (part, what) in [
-        ("import triton", "its own Triton kernels"),
-        ("cuda.Stream", "CUDA streams"),
-        ("cuda.graph", "CUDA graphs"),
-        ("CUDAGraph", "CUDA graphs"),
-        ("reduce-overhead", "CUDA graphs"),
-        ("\"nccl\"", "NCCL"),
-        ("'nccl'", "NCCL"),
-        ("cudnn", "cuDNN"),
-        ("_scaled_mm", "a CUDA-only kernel"),
-        ("cuda.memory", "the CUDA allocator"),
-        ("memory_allocated", "the CUDA allocator"),
-    ] {
-        if code.contains(part) {
-            return Some(format!(
-                "the script is about {what}, and this machine has no CUDA device"
-            ));
-        }
-    }
-    let headline = reported
-        .map(|reported| reported.what.describe())
-        .unwrap_or_default();
-    for part in [
-        "CUDA error",
-        "CUDA out of memory",
-        "AcceleratorError",
-        "CUBLAS",
-        "CUDNN",
-        "cuDNN",
-        "triton",
-        "Triton",
-        "NCCL",
-        "OutOfResources",
-        "PassManager",
-    ] {
-        if headline.contains(part) {
-            return Some(format!(
-                "the reported error mentions `{part}`, and this machine has no CUDA device"
-            ));
-        }
-    }
-    for label in [
-        "module: cuda",
-        "module: cuda graphs",
-        "module: cudnn",
-        "module: nccl",
-        "module: user triton",
-        "module: cublas",
-    ] {
-        if issue.has_label(label) && label != "module: cuda" {
-            return Some(format!(
-                "it has the label `{label}`, and this machine has no CUDA device"
-            ));
-        }
-    }
-    None
-}
-
-/// Whether a text literal of a script names a device.
-fn names_device(code: &str, device: &str) -> bool {
-    let Ok(program) = Program::parse(code) else {
-        return code.contains(&format!("'{device}'")) || code.contains(&format!("\"{device}\""));
-    };
-    program.tree().nodes.iter().any(|node| match node.node {
-        AnyNodeRef::StringLiteral(text) => text.value.split(':').next() == Some(device),
-        _ => false,
-    })
-}
-
-/// The least number of CUDA devices that a script uses.
-fn cards_needed(code: &str) -> u32 {
-    pattern!(
-        INDEXED,
-        r#"['"]cuda:(\d+)['"]|\.cuda\((\d+)\)|\bset_device\((\d+)\)"#
-    );
-    pattern!(ANY, r#"['"]cuda['"]|\.cuda\(|torch\.cuda\.|cuda:"#);
-    let code: String = code
-        .lines()
-        .map(|line| format!("{}\n", line.split('#').next().unwrap_or_default()))
-        .collect();
-    let indexed = INDEXED
-        .captures_iter(&code)
-        .filter_map(|found| {
-            found
-                .iter()
-                .skip(1)
-                .flatten()
-                .next()?
-                .as_str()
-                .parse::<u32>()
-                .ok()
-        })
-        .max();
-    // A script that checks for CUDA can do without it.
-    let asks = code.contains("cuda.is_available()")
-        && (code.contains("\"cpu\"") || code.contains("'cpu'"));
-    match indexed {
-        Some(index) => index + 1,
-        None if asks => 0,
-        None => u32::from(ANY.is_match(&code)),
-    }
-}
-
 /// The reason for closing an issue that is not actionable, if it is abandoned: old, unassigned and
 /// without recent comments.
 pub fn suggests_closing(issue: &Issue, now: SystemTime) -> Option<String> {
@@ -629,21 +464,6 @@ pub fn suggests_closing(issue: &Issue, now: SystemTime) -> Option<String> {
     let days = age(last).as_secs() / 86_400;
     is_abandoned
         .then(|| format!("older than a year, unassigned, and without comments for {days} days"))
-}
-
-/// A post in its author's own words, without code and quotes.
-fn own_words(post: &Post) -> String {
-    let prose = blocks::blocks(&post.body)
-        .into_iter()
-        .filter_map(|block| match block.kind {
-            BlockKind::Prose(text) => Some(text),
-            _ => None,
-        });
-    let text: String = prose.collect();
-    text.lines()
-        .filter(|line| !line.trim_start().starts_with('>'))
-        .map(|line| format!("{line}\n"))
-        .collect()
 }
 
 /// The tag in brackets at the beginning of a title, in lower case.

@@ -4,7 +4,10 @@
 
 use minrepro_reducers::syntax::{Program, lines::with_plain_newlines};
 
-use super::markdown::{Content, Language, Section, pieces};
+use super::{
+    log::{crash, plain},
+    markdown::{Content, Language, Section, pieces},
+};
 use crate::{
     scrub::python,
     text::{margin, pattern, unindented},
@@ -47,9 +50,9 @@ pub(super) struct Snippet {
     pub(super) parses: bool,
 }
 
-pattern!(ANSI, r"\x1b\[[0-9;?]*[ -/]*[@-~]");
 pattern!(IPYTHON, r"^\s*In ?\[\d*\]: ?(.*)$");
 pattern!(IPYTHON_MORE, r"^\s*\.{3,}: ?(.*)$");
+pattern!(LISTED, r"^\s*(?:\d+[.)]|[-*]) +`([^`]+)`$");
 pattern!(HEREDOC, r#"<<-?\s*['"]?(\w+)['"]?"#);
 pattern!(
     SHELL,
@@ -69,11 +72,6 @@ pattern!(
     ERROR_LINE,
     r"(?m)^(?:\[rank\d+\]:? ?)?(?:E +)?[A-Za-z_][\w.]*(?:Error|Exception|Unsupported|Failed|Exit|Interrupt|Warning|Hit|Exceeded|NotImplemented\w*)(?::|\s*$)"
 );
-pattern!(
-    CRASH,
-    r"(?mi)segmentation fault|core dumped|^Fatal Python error|free\(\): invalid|double free|malloc\(\): |corrupted size|terminate called|floating point exception|illegal instruction|bus error|SIG(?:SEGV|ABRT|FPE|ILL|BUS)\b|^Killed$"
-);
-
 /// The blocks of a post. Code that stands in no fence is looked for if there is no other.
 pub(super) fn blocks(body: &str) -> Vec<PostBlock> {
     let found = fenced(body);
@@ -118,6 +116,24 @@ fn fenced(body: &str) -> Vec<PostBlock> {
     found
 }
 
+/// The text for people among blocks.
+pub(super) fn prose(blocks: &[PostBlock]) -> String {
+    let texts = blocks.iter().filter_map(|block| match &block.kind {
+        BlockKind::Prose(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// A post in its author's own words, without code and quotes.
+pub(super) fn own_words(body: &str) -> String {
+    let text = prose(&blocks(body));
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('>'));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// The most lines of code in no fence.
 const LOOSE: usize = 200;
 
@@ -127,7 +143,7 @@ fn loose_code(text: &str) -> Option<(&str, Snippet, &str)> {
     let mut at = 0;
     while at < text.len() {
         let line = text[at..].lines().next().unwrap_or_default();
-        let bare = line.trim().trim_start_matches('`');
+        let bare = unlisted(line).trim_start_matches('`');
         let is_import = (bare.starts_with("import ") || bare.starts_with("from "))
             && Program::parse(bare.trim_end_matches('`')).is_ok();
         if is_import && let Some((code, length)) = longest_program(&text[at..]) {
@@ -138,20 +154,31 @@ fn loose_code(text: &str) -> Option<(&str, Snippet, &str)> {
     None
 }
 
+/// A line without white space at its end. Of an item of a list that is all code, the code.
+fn unlisted(line: &str) -> &str {
+    let line = line.trim_end();
+    LISTED
+        .captures(line)
+        .and_then(|found| found.get(1))
+        .map_or(line, |code| code.as_str())
+}
+
 /// The longest program at the beginning of a text, and its length in the text.
 fn longest_program(text: &str) -> Option<(Snippet, usize)> {
     // A heading of several `#` is no comment.
     let heading = text.find("\n##").map_or(text.len(), |at| at + 1);
     let lines: Vec<&str> = text[..heading].split_inclusive('\n').take(LOOSE).collect();
+    // Ticks were meant as a fence.
+    let bare: Vec<&str> = lines
+        .iter()
+        .map(|line| unlisted(line).trim_matches('`'))
+        .collect();
     for count in (1..=lines.len()).rev() {
+        if bare[count - 1].is_empty() {
+            continue;
+        }
         let length = lines[..count].iter().map(|line| line.len()).sum();
-        // Ticks were meant as a fence.
-        let code: String = lines[..count]
-            .iter()
-            .map(|line| line.trim_end().trim_matches('`'))
-            .map(|line| format!("{line}\n"))
-            .collect();
-        let code = dedented(&code);
+        let code = dedented(&bare[..count].join("\n"));
         if let Ok(program) = Program::parse(code.as_str())
             && python::does_something(&program)
             && program.body().last().is_some_and(python::is_code)
@@ -167,23 +194,7 @@ fn longest_program(text: &str) -> Option<(Snippet, usize)> {
 pub(super) fn shows_failure(text: &str) -> bool {
     text.contains("Traceback (most recent call last)")
         || ERROR_LINE.is_match(text)
-        || CRASH.is_match(text)
-}
-
-/// A text without the additions of terminals and editors: colours, invisible characters, odd
-/// spaces, spaces at ends of lines.
-pub(super) fn plain(text: &str) -> String {
-    ANSI.replace_all(text, "")
-        .lines()
-        .map(|line| {
-            let line: String = line
-                .chars()
-                .filter(|char| !matches!(char, '\u{200b}' | '\u{feff}' | '\u{200e}'))
-                .map(|char| if char == '\u{a0}' { ' ' } else { char })
-                .collect();
-            format!("{}\n", line.trim_end())
-        })
-        .collect()
+        || crash(text).is_some()
 }
 
 fn classify(language: &str, text: &str) -> Vec<BlockKind> {
@@ -202,6 +213,10 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
     if language == Some(Language::Foreign) {
         return vec![log_or_other(text)];
     }
+    // Values in a message may look like prompts.
+    if log_begins(&text) == Some(0) {
+        return vec![BlockKind::Log(text)];
+    }
     if let Some(code) = prompted(&text) {
         let mut kinds: Vec<BlockKind> = code_of(&code.code, true).into_iter().collect();
         if shows_failure(&code.output) {
@@ -210,7 +225,8 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
         return kinds;
     }
     if let Some(code) = from_shell(&text) {
-        return code_of(&code, true).into_iter().collect();
+        let output = shows_failure(&text).then_some(BlockKind::Log(text));
+        return code_of(&code, true).into_iter().chain(output).collect();
     }
     let first_line = text.lines().next().unwrap_or_default();
     if SHELL.is_match(first_line) || language == Some(Language::Shell) {
@@ -224,8 +240,13 @@ fn classify(language: &str, text: &str) -> Vec<BlockKind> {
             None => vec![BlockKind::Log(text)],
         };
     }
-    let code = code_of(&text, is_python && !ERROR_LINE.is_match(&text));
+    let code = code_of(&text, is_python && !ERROR_LINE.is_match(&text))
+        .filter(|kind| !is_broken(kind) || crash(&text).is_none());
     vec![code.unwrap_or_else(|| log_or_other(text))]
+}
+
+fn is_broken(kind: &BlockKind) -> bool {
+    matches!(kind, BlockKind::Python(Snippet { parses: false, .. }))
 }
 
 fn log_or_other(text: String) -> BlockKind {

@@ -4,10 +4,7 @@
 use pep440_rs::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Issue,
-    blocks::{self, BlockKind},
-};
+use super::{Issue, blocks::own_words};
 use crate::text::pattern;
 
 /// The claims in an issue's posts about when its bug shows.
@@ -46,7 +43,7 @@ pattern!(
 );
 pattern!(
     SOMETIMES,
-    r"(?i)\bsome ?times\b|\b(?:run|try|repeat)\w* (?:\w+ ){0,3}(?:multiple|several|many|a few|a couple of) times\b|\bintermittent\w*|\boccasional\w*|\bflak[yi]\w*|\bnon-?determinis\w+|\bnot (?:always|every time|every run|consistent\w*|deterministic\w*)\b|\bsporadic\w*|\brace condition\b|\b(?:from time to time|now and then|once in a while)\b|\brandomly\s+(?:fail|crash|hang|give|return|produc|rais|throw)\w*|\b(?:fails|crashes|hangs|happens|occurs) (?:randomly|at random|rarely)\b|\bhash ?seed\b|\bdepend\w* on the (?:random )?seed\b"
+    r"(?i)\bsome ?times\b|\b(?:run|try|repeat)\w* (?:\w+ ){0,3}(?:multiple|several|many|a few|a couple of) times\b|\brun\w* (?:this|the) (?:code|script|program|snippet) (?:twice|again)\b|\bintermittent\w*|\boccasional\w*|\bflak[yi]\w*|\bnon-?determinis\w+|\bnot (?:always|every time|every run|consistent\w*|deterministic\w*)\b|\bsporadic\w*|\brace condition\b|\b(?:from time to time|now and then|once in a while)\b|\brandomly\s+(?:fail|crash|hang|give|return|produc|rais|throw)\w*|\b(?:fails|crashes|hangs|happens|occurs) (?:randomly|at random|rarely)\b|\bhash ?seed\b|\bdepend\w* on the (?:random )?seed\b"
 );
 // A word of success or failure, then the versions that follow it in the same sentence.
 pattern!(
@@ -79,7 +76,7 @@ pub fn claims(issue: &Issue) -> Claims {
         ..Claims::default()
     };
     let posts = issue.posts().filter(|post| !post.is_bot);
-    let texts = std::iter::once(issue.title.clone()).chain(posts.map(|post| words(&post.body)));
+    let texts = std::iter::once(issue.title.clone()).chain(posts.map(|post| own_words(&post.body)));
     for text in texts {
         found.chance = match (found.chance.take(), chance(&text)) {
             (Some(known), Some(new)) if known.percent.is_none() && new.percent.is_some() => {
@@ -97,21 +94,6 @@ pub fn claims(issue: &Issue) -> Claims {
         versions.dedup();
     }
     found
-}
-
-/// The prose of a post without quotes of others.
-fn words(body: &str) -> String {
-    let prose = blocks::blocks(body)
-        .into_iter()
-        .filter_map(|block| match block.kind {
-            BlockKind::Prose(text) => Some(text),
-            _ => None,
-        });
-    let lines: Vec<String> = prose
-        .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
-        .filter(|line| !line.trim_start().starts_with('>'))
-        .collect();
-    lines.join("\n")
 }
 
 fn chance(text: &str) -> Option<ChanceClaim> {

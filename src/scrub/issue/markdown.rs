@@ -337,7 +337,7 @@ fn section(heading: &str) -> Option<Section> {
         }
         "additional context" | "additional information" | "alternatives" => Section::Aside,
         "the feature, motivation and pitch" => Section::Feature,
-        "the doc issue" | "suggest a potential alternativefix" => Section::Docs,
+        "documentation" | "the doc issue" | "suggest a potential alternativefix" => Section::Docs,
         _ => return None,
     })
 }

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     HALF_A_YEAR, Issue, Post,
-    blocks::{self, BlockKind},
-    reported::{Reported, ReportedFailure, parse_log},
+    blocks::{self, BlockKind, prose},
+    failure::ReportedFailure,
+    log::parse_log,
+    reported::Reported,
 };
 use crate::text::pattern;
 
@@ -28,7 +30,7 @@ pattern!(
 );
 pattern!(
     DENIES,
-    r"(?i)\b(?:no longer|not|n't|cannot|unable to|never)\s+(?:\w+\s+){0,2}(?:repro|confirm|happen|see)"
+    r"(?i)\b(?:no longer|not|n't|cannot|unable to|never)\s+(?:\w+\s+){0,2}(?:repro|confirm|happen|see)|\b(?:if|whether)\s+(?:\w+\s+){0,3}still\b"
 );
 
 /// The latest confirmation of the last six months. An error in it must be the reported one; without
@@ -49,13 +51,7 @@ pub fn confirmation(
                 return None;
             }
             let blocks = blocks::blocks(&post.body);
-            let text: String = blocks
-                .iter()
-                .filter_map(|block| match &block.kind {
-                    BlockKind::Prose(text) => Some(text.as_str()),
-                    _ => None,
-                })
-                .collect();
+            let text = prose(&blocks);
             let found = CONFIRMS.find(&text)?;
             if DENIES.is_match(&text) {
                 return None;
@@ -87,13 +83,7 @@ pub fn confirmation(
 
 /// Whether a post says that the bug still shows.
 pub fn confirms(post: &Post) -> bool {
-    let text: String = blocks::blocks(&post.body)
-        .into_iter()
-        .filter_map(|block| match block.kind {
-            BlockKind::Prose(text) => Some(text),
-            _ => None,
-        })
-        .collect();
+    let text = prose(&blocks::blocks(&post.body));
     CONFIRMS.is_match(&text) && !DENIES.is_match(&text)
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Association, Issue, Post,
-    blocks::{self, BlockKind, PostBlock},
+    blocks::{self, BlockKind, PostBlock, prose},
     markdown::Section,
 };
 use crate::{scrub::python, text::pattern};
@@ -53,7 +53,7 @@ pub enum Pick {
 // output of a tool.
 pattern!(
     CONTRAST,
-    r"(?i)work[- ]?arounds?\b|\bworks?\b(?:\s+(?:fine|well|correctly|as expected|ok|around|if|when|with|without|on|in))|\bworking\b|\bsucceeds?\b|\bno (?:error|issue|problem|crash)|\bdoes(?:n't| not) (?:fail|crash|error|happen)|\bruns? (?:fine|ok|correctly|without)|\bfix(?:es|ed)?\b|\bsolution\b|\bpropos(?:e|al)|\bpatch\b|\binstead\b|\bexpected (?:output|result|behaviou?r)|\b(?:source|generated|output|triton|inductor|compiled) code\b|\bthe (?:culprit|offending|relevant|following) (?:code|lines?|function) (?:in|from|of) |\bin `?torch/|\bimplementation (?:in|of)\b|\bfull (?:code|script)\b.{0,30}\bproject\b"
+    r"(?i)work[- ]?arounds?\b|\bworks?\b(?:\s+(?:fine|well|correctly|as expected|ok|around|if|when|with|without|on|in))|\bworking\b|\bsucceeds?\b|\bno (?:error|issue|problem|crash)|\bdoes(?:n't| not) (?:fail|crash|error|happen)|\bruns? (?:fine|ok|correctly|without)|\bfix(?:es|ed)?\b|\bsolution\b|\bsolved\b|\bhack\b|\bpropos(?:e|al)|\bpatch\b|\binstead\b|\bexpected (?:output|result|behaviou?r)|\b(?:source|generated|output|triton|inductor|compiled) code\b|\bthe (?:culprit|offending|relevant|following) (?:code|lines?|function) (?:in|from|of) |\bin `?torch/|\bimplementation (?:in|of)\b|\bfull (?:code|script)\b.{0,30}\bproject\b"
 );
 pattern!(
     MINIMAL,
@@ -92,13 +92,22 @@ struct ReproCandidate {
     lead: String,
     /// Whether an error is shown right after it.
     fails: bool,
-    is_minified: bool,
+    section: Section,
 }
 
 impl ReproCandidate {
+    /// Whether it stands where the expected behaviour is described.
+    fn is_expected(&self) -> bool {
+        self.section == Section::Expected
+    }
+
+    fn is_minified(&self) -> bool {
+        self.section == Section::Minified
+    }
+
     fn is_contrast(&self) -> bool {
         let lead = self.last_words();
-        CONTRAST.is_match(&lead) && !MINIMAL.is_match(&lead)
+        self.is_expected() || (CONTRAST.is_match(&lead) && !MINIMAL.is_match(&lead))
     }
 
     fn is_minimal(&self) -> bool {
@@ -207,15 +216,18 @@ struct Shorter {
 fn shorter_repros(issue: &Issue, least: Option<u32>) -> Shorter {
     let mut shorter = Shorter::default();
     for (at, post) in issue.posts().enumerate().skip(1) {
-        let text = prose(&post.body);
+        let text = prose(&blocks::blocks(&post.body));
         if issue.is_original_poster(post) || post.is_bot || NOT_REPRODUCED.is_match(&text) {
             continue;
         }
         for candidate in candidates(&post.body) {
-            let is_complete =
-                candidate.parses && candidate.lacks.is_empty() && !candidate.is_contrast();
-            let is_shorter = least.is_none_or(|least| candidate.weight() < least);
-            if !is_complete || !is_shorter {
+            let is_better = match least {
+                Some(least) => {
+                    candidate.parses && candidate.lacks.is_empty() && candidate.weight() < least
+                }
+                None => candidate.is_self_contained(),
+            };
+            if !is_better || candidate.is_contrast() {
                 continue;
             }
             let target = if REPRO.is_match(&text) || MINIMAL.is_match(&candidate.lead) {
@@ -263,31 +275,49 @@ fn nothing(issue: &Issue) -> Pick {
     Pick::None(link)
 }
 
+/// A quality by which candidates are preferred.
+type Rule<'a> = &'a dyn Fn(&ReproCandidate) -> bool;
+
 /// The most plausible candidate of a post, or all plausible ones, the likeliest first.
 fn preferred(mut found: Vec<ReproCandidate>) -> (Vec<ReproCandidate>, &'static str) {
     found.dedup_by(|next, before| next.text.trim() == before.text.trim());
     if found.len() == 1 {
         return (found, "the only code that does something");
     }
-    for (rule, why) in [
+    // Pieces that fail each by themselves, none smaller than the others, may be several bugs.
+    let others = found
+        .iter()
+        .filter(|candidate| candidate.fails && !candidate.is_minimal());
+    let least = others.map(ReproCandidate::weight).min();
+    let rules: [(Rule<'_>, _); 6] = [
         (
-            (|candidate| !candidate.is_minified) as fn(&ReproCandidate) -> bool,
+            &|candidate| !candidate.is_minified(),
             "the only one written by a person",
         ),
         (
-            |candidate| !candidate.is_contrast(),
+            &|candidate| !candidate.is_expected(),
+            "the others show what is expected",
+        ),
+        (
+            &|candidate| !candidate.is_contrast(),
             "the others show working code or the cause",
         ),
-        (ReproCandidate::is_minimal, "it is called minimal"),
         (
-            |candidate| candidate.fails,
+            &|candidate| {
+                candidate.is_minimal() && least.is_none_or(|least| candidate.weight() < least)
+            },
+            "it is called minimal",
+        ),
+        (
+            &|candidate| candidate.fails,
             "the error follows right after it",
         ),
         (
-            |candidate| candidate.parses && candidate.lacks.is_empty(),
+            &|candidate| candidate.parses && candidate.lacks.is_empty(),
             "the only one that is complete",
         ),
-    ] {
+    ];
+    for (rule, why) in rules {
         let fits = found.iter().filter(|candidate| rule(candidate)).count();
         if fits == 1 {
             found.retain(rule);
@@ -298,17 +328,6 @@ fn preferred(mut found: Vec<ReproCandidate>) -> (Vec<ReproCandidate>, &'static s
         }
     }
     (found, "one of several")
-}
-
-/// The prose of a post.
-fn prose(body: &str) -> String {
-    blocks::blocks(body)
-        .into_iter()
-        .filter_map(|block| match block.kind {
-            BlockKind::Prose(text) => Some(text),
-            _ => None,
-        })
-        .collect()
 }
 
 /// The code of a post that can be run, blocks that belong together joined. What stands among logs
@@ -337,7 +356,6 @@ fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCa
     let mut groups: Vec<ReproCandidate> = Vec::new();
     let mut lead = String::new();
     for PostBlock { section, kind } in blocks {
-        let is_minified = *section == Section::Minified;
         match kind {
             BlockKind::Prose(text) => lead.push_str(text),
             BlockKind::Log(text) => {
@@ -364,7 +382,7 @@ fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCa
                     lacks,
                     lead: std::mem::take(&mut lead),
                     fails: false,
-                    is_minified,
+                    section: *section,
                 };
                 add(&mut groups, next);
             }
@@ -385,7 +403,7 @@ fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCa
 fn add(groups: &mut Vec<ReproCandidate>, mut next: ReproCandidate) {
     let before = groups
         .last()
-        .filter(|last| last.parses && next.parses && last.is_minified == next.is_minified);
+        .filter(|last| last.parses && next.parses && last.is_minified() == next.is_minified());
     if let Some(before) = before
         && !next.lacks.is_empty()
         && !next.is_contrast()

@@ -7,7 +7,8 @@ use crate::{
     cli::Failure,
     scrub::issue::{
         Issue,
-        actionable::{IssueKind, Judgement, Machine, judge, suggests_closing},
+        actionable::{IssueKind, Judgement, judge, suggests_closing},
+        hardware::Machine,
         repro::Repro,
     },
 };

@@ -6,7 +6,7 @@ use crate::{
     cli::{Exit, Failure},
     oracle::{Spec, derive},
     runner::{End as RunEnd, Outcome},
-    scrub::{issue::reported::ReportedFailure, script_runner::Trial},
+    scrub::{issue::failure::ReportedFailure, script_runner::Trial},
 };
 
 /// The failure that a run must show.

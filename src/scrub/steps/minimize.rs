@@ -8,7 +8,7 @@ use crate::{
     engine::WhyKept,
     oracle::Verdict,
     report::write_atomically,
-    scrub::{issue::reported::ReportedFailure, python},
+    scrub::{issue::failure::ReportedFailure, python},
 };
 
 /// A script with at most so many lines of code is not worth a search.

@@ -12,16 +12,13 @@ use super::{
 };
 use crate::{
     cli::Failure,
-    oracle::{Obstacle, Seed, obstacle, summary},
+    oracle::{Obstacle, Seed, Spec, obstacle, summary},
     runner::{End as RunEnd, Exception, Outcome},
     scrub::{
         chance::{Chance, chance},
         doubts::{Doubt, DoubtKind},
         installed::Installed,
-        issue::{
-            analyze,
-            reported::{ReportedFailure, of_run},
-        },
+        issue::{analyze, failure::ReportedFailure, log::of_run},
         repair::REPAIRS,
     },
     text::{first_line, quoted},
@@ -84,6 +81,7 @@ pub(in crate::scrub) fn reproduce(
     {
         (code, outcome) = (changed, other);
     }
+    accept_printed(cx, &mut expected, &code, &outcome);
     if expected.is_wrong_result() && expected.specs.is_empty() {
         // An assertion of the script is a signature; output that only a person can judge is none.
         if is_assertion(&outcome) {
@@ -248,6 +246,41 @@ fn accept_alike(
     derive_signature(expected, outcome)
 }
 
+/// Takes the reported message in the output of a script that passes for the failure: the script
+/// handles the exception and prints it.
+fn accept_printed(
+    cx: &ScrubContext<'_>,
+    expected: &mut ExpectedBug,
+    code: &str,
+    outcome: &Outcome,
+) {
+    const LEAST: usize = 3;
+    let Some(ReportedFailure::Exception { message, .. }) = &expected.what else {
+        return;
+    };
+    let is_named = !cx.settings.signature.is_empty();
+    if is_named || !passes(outcome) || code.contains(message.as_str()) {
+        return;
+    }
+    let typed = expected
+        .typed
+        .first()
+        .and_then(|text| text.split_once(": "));
+    let Some((_, message)) = typed.filter(|(_, said)| said.split(' ').count() >= LEAST) else {
+        return;
+    };
+    let printed = ["stdout", "stderr"].into_iter().find_map(|stream| {
+        let text = format!("{stream}:{message}");
+        let spec = Spec::parse(&text).ok()?;
+        (spec.resolve(std::slice::from_ref(outcome)).1 == 1).then_some((text, spec))
+    });
+    if let Some((text, spec)) = printed {
+        cx.decided("the script handles the exception itself and prints it");
+        expected.typed = vec![text];
+        expected.specs = vec![spec];
+    }
+}
+
 /// The result for a script of which all runs were clean.
 fn clean(
     cx: &mut ScrubContext<'_>,
@@ -293,6 +326,7 @@ fn is_proper_error(outcome: &Outcome) -> bool {
             | "IndentationError"
             | "AttributeError"
             | "AssertionError"
+            | "KeyError"
             | "MemoryError"
             | "OutOfMemoryError"
             | "KeyboardInterrupt"
@@ -300,6 +334,8 @@ fn is_proper_error(outcome: &Outcome) -> bool {
     ) || [
         "unexpected keyword",
         "positional argument",
+        "list index",
+        "object is not",
         "CUDA",
         "out of memory",
     ]
