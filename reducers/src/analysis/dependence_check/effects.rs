@@ -105,3 +105,40 @@ impl Passing<'_, '_, '_> {
         its.map(|call| call.range).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        analysis::dependence_check::{ReportSite, operations},
+        syntax::Program,
+    };
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let site = ReportSite::Raised(vec![text.lines().count() as u32]);
+        let found = operations(&Program::parse(text).unwrap(), &site, None);
+        let found: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn a_package_changes_what_it_is_handed_for_nothing_else() {
+        check(
+            "import log, io\ndef plan(s):\n    return {'to': [s.b]}\nclass S: pass\ns = S()\n\
+             s.b = io.StringIO()\nlog.configure(plan(s))\nassert s.b.getvalue()\n",
+            &[".=", "StringIO()", "configure() alone", "getvalue()"],
+        );
+        check(
+            "import heapq\nx = list(open('a'))\ny = x\nheapq.heappush(y, 2)\nassert x\n",
+            &["heappush() alone", "list()", "open()"],
+        );
+    }
+
+    #[test]
+    fn what_only_reads_changes_nothing() {
+        check(
+            "import lib\nx = [open('a')]\nlib.seed(x)\nlib.run(len(x))\ny = lib.f(x)\nassert x\n",
+            &["open()"],
+        );
+    }
+}
