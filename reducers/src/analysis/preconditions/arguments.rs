@@ -59,7 +59,7 @@ impl ArgumentKinds {
             let AnyNodeRef::ExprCall(call) = node.node else {
                 continue;
             };
-            let Some(called) = callee(program, call) else {
+            let Some(called) = callee(program, &imported, call) else {
                 continue;
             };
             let positional = call.arguments.args.iter().enumerate();
@@ -179,9 +179,15 @@ fn is_negative(value: &Expr) -> bool {
     })
 }
 
-/// What a call calls, by name: of what another call gives, the name of that one and `()`.
-fn callee(program: &Program, call: &ExprCall) -> Option<String> {
-    let maker = |value: &Expr| Some(format!("{}()", name_of(value.as_call_expr()?)?));
+/// What a call calls, by name: of what another call makes of functions of packages, the name of that
+/// one and `()`. The program's own functions may lose parameters.
+fn callee(program: &Program, imported: &ImportedNames<'_>, call: &ExprCall) -> Option<String> {
+    let maker = |value: &Expr| {
+        let made = value.as_call_expr()?;
+        let mut of = made.arguments.args.iter();
+        let is_foreign = of.all(|of| of.is_literal_expr() || imported.path(of).is_some());
+        Some(format!("{}()", name_of(made)?)).filter(|_| is_foreign)
+    };
     match &*call.func {
         Expr::Name(name) => {
             let made = assigned_values(program, &name.id).and_then(|values| maker(values.last()?));
@@ -262,10 +268,13 @@ mod tests {
     #[test]
     fn what_a_call_gives_is_known_by_what_was_called() {
         let of = |text: &str| ArgumentKinds::of(&Program::parse(text).unwrap(), &[], None);
-        let known = of("import lib\ndef f(x): pass\nmapped = lib.map(f, 1)\nmapped(f, 2)\n");
-        assert!(known.hold_in(&of("lib.map(f, 1)(lambda: 0, 2)\n")));
-        assert!(!known.hold_in(&of("lib.map(f, 1)(0, 2)\n")));
-        assert!(!known.hold_in(&of("y = map(f)\ny(0)\n")));
+        let own = "import lib\ndef f(x): pass\n";
+        let of = |text: &str| of(&format!("{own}{text}"));
+        let known = of("mapped = lib.map(lib.g, 1)\nmapped(f, 2)\n");
+        assert!(known.hold_in(&of("lib.map(lib.g, 1)(lambda: 0, 2)\n")));
+        assert!(!known.hold_in(&of("lib.map(lib.g, 1)(0, 2)\n")));
+        assert!(!known.hold_in(&of("y = lib.map(lib.g)\ny(0)\n")));
+        assert!(of("mapped = lib.map(f)\nmapped(f)\n").hold_in(&of("lib.map(f)(0)\n")));
     }
 
     #[test]
