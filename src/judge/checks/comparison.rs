@@ -13,7 +13,7 @@ use minrepro_reducers::{
         polarity::reports_failure,
         same_sides::compares_with_itself,
         tied_constants::{Ties, are_tied, come_back, round_trips, ties},
-        truth_tests::{is_tested_for_truth, only_compared},
+        truth_tests::OnlyCompared,
         watch::{asked, expects_constants, sides, written_elements},
     },
     syntax::Program,
@@ -69,9 +69,9 @@ struct Comparison {
     ties: Ties,
     /// The things that the script sets to a constant and compares with the same constant.
     round_trips: BTreeSet<String>,
-    /// The things that its conditions compare, and none tests for truth.
+    /// What its conditions compare without testing its truth.
     #[serde(default)]
-    only_compared: BTreeSet<String>,
+    only_compared: OnlyCompared,
     /// Whether something decides that it reports.
     is_decided: bool,
     /// Whether it compares a thing with itself.
@@ -177,7 +177,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         keywords,
         ties,
         round_trips,
-        only_compared: only_compared(program),
+        only_compared: OnlyCompared::of(program),
         is_decided: is_decided(program, &site),
         is_with_itself: compares_with_itself(program, &site),
         is_controlled,
@@ -267,7 +267,7 @@ impl Check for Comparison {
             && come_back(&self.round_trips, shown.program)
             && zeros(shown.program) <= self.zeros
             && zero_operands(shown.program) <= self.zero_operands
-            && !is_tested_for_truth(&self.only_compared, shown.program)
+            && self.only_compared.is_kept_by(shown.program)
             && are_given(&self.keywords, &keywords(shown.program, &self.signatures));
         (!holds).then_some(Verdict::Vacuous)
     }
