@@ -54,6 +54,20 @@ pub fn are_tied(known: &Ties, candidate: &Program, report_site: &ReportSite) -> 
     })
 }
 
+/// The indices of the elements in the nearest condition of a report.
+pub fn indices(program: &Program, report_site: &ReportSite) -> BTreeSet<String> {
+    let nearest = nearest_operands(program, report_site);
+    let nodes = program.tree().nodes.iter();
+    let elements = nodes.filter_map(|node| node.node.as_expr_subscript().copied());
+    let compared = elements.filter(|element| {
+        let mut around = nearest.iter();
+        around.any(|operand| operand.contains_range(element.range))
+    });
+    let texts = compared.map(|element| program.slice(element.slice.range()));
+    let texts = texts.map(|text| text.split_whitespace().collect());
+    texts.collect()
+}
+
 /// The attributes and elements that a program sets to the constant that it compares them with,
 /// without their objects.
 pub fn round_trips(program: &Program) -> BTreeSet<String> {
@@ -199,6 +213,16 @@ mod tests {
         assert!(comes_back("assert a.z == 0\n"));
         assert!(!comes_back("a.y = 0\nassert a.y == 1\n"));
         assert!(!comes_back("a.x = 0\nassert (a.x, a.y) == (0, 1)\n"));
+    }
+
+    #[test]
+    fn the_indices_of_what_is_compared() {
+        let of = |text: &str| {
+            let found = indices(&Program::parse(text).unwrap(), &ReportSite::Exit);
+            found.into_iter().collect::<Vec<_>>()
+        };
+        let check = "if x[1,1] != 0 and f(y[2])[1, 1] == 0:\n    exit(z[3])\n";
+        assert_eq!(of(check), ["1,1", "2"]);
     }
 
     #[test]

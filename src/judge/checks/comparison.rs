@@ -12,7 +12,7 @@ use minrepro_reducers::{
         number_rows::{is_left_of, number_rows, zero_operands, zeros},
         polarity::reports_failure,
         same_sides::compares_with_itself,
-        tied_constants::{Ties, are_tied, come_back, round_trips, ties},
+        tied_constants::{Ties, are_tied, come_back, indices, round_trips, ties},
         truth_tests::OnlyCompared,
         watch::{asked, expects_constants, sides, written_elements},
     },
@@ -67,6 +67,9 @@ struct Comparison {
     keywords: Keywords,
     /// The numbers that the condition shares with calls and indices elsewhere.
     ties: Ties,
+    /// Whether it compares elements at one index only.
+    #[serde(default)]
+    is_at_one_index: bool,
     /// The things that the script sets to a constant and compares with the same constant.
     round_trips: BTreeSet<String>,
     /// What its conditions compare without testing its truth.
@@ -176,6 +179,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         signatures,
         keywords,
         ties,
+        is_at_one_index: indices(program, &site).len() == 1,
         round_trips,
         only_compared: OnlyCompared::of(program),
         is_decided: is_decided(program, &site),
@@ -224,6 +228,9 @@ impl Comparison {
             known.is_some_and(|known| count < *known)
         };
         if asked(program, site).into_iter().any(asks_less) {
+            return false;
+        }
+        if self.is_at_one_index && indices(program, site).len() > 1 {
             return false;
         }
         if self.is_decided && !is_decided(program, site)

@@ -17,7 +17,7 @@ pass! {
     /// Numbers are tried as 0, 1 and 2, then with half, three quarters and all but one of their
     /// bits, which closes in on the smallest number that works. Sizes of tensors never become 0,
     /// and not 1 where PyTorch captures graphs. Strings are tried empty, as one character, and by
-    /// halves.
+    /// halves; those of up to twelve characters stay, as they are often names of something.
     ///
     /// ```python before
     /// x = zeros(768)
@@ -93,11 +93,15 @@ fn smaller(expr: &Expr, text: &str) -> Vec<String> {
     found
 }
 
-/// The length from which halves of a string are tried: halves of shorter ones gain little.
-const WORD: usize = 6;
+/// The longest string that stays: many are names of columns, keys or files, which mean something
+/// else when they are shorter, and a reader gains nothing.
+const NAME: usize = 12;
 
 /// The empty string, its first character, its first and its second half, in the author's quotes.
 fn shorter(text: &str, value: &[char]) -> Vec<String> {
+    if value.len() <= NAME {
+        return Vec::new();
+    }
     let Some(at) = text.find(['\'', '"']) else {
         return Vec::new();
     };
@@ -106,26 +110,15 @@ fn shorter(text: &str, value: &[char]) -> Vec<String> {
         if prefix.contains(['b', 'B']) { "b" } else { "" },
         &quoted[..1],
     );
-    let is_empty = value.is_empty() && text.len() == bytes.len() + 2;
-    if is_empty || (value.len() == 1 && bytes.is_empty()) {
-        return Vec::new();
-    }
     // Other characters may have to be escaped or have a meaning to their reader.
     let is_plain = |part: &[char]| {
         part.iter().all(|char| {
             char.is_ascii_graphic() && !matches!(char, '\\' | '\'' | '"') || *char == ' '
         })
     };
-    let (first, second) = value.split_at(if value.len() < WORD {
-        0
-    } else {
-        value.len() / 2
-    });
-    let halves = [&value[..value.len().min(1)], first, second];
-    let halves = halves
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .filter(|part| part.len() < value.len() && is_plain(part));
+    let (first, second) = value.split_at(value.len() / 2);
+    let parts = [&value[..1], first, second];
+    let halves = parts.into_iter().filter(|part| is_plain(part));
     std::iter::once(&value[..0])
         .chain(halves)
         .map(|part| format!("{bytes}{quote}{}{quote}", part.iter().collect::<String>()))
@@ -240,23 +233,35 @@ mod tests {
     fn strings_are_cut_in_the_authors_quotes() {
         check_edits(
             &SHRINK_LITERALS,
-            "x = 'hello you'\n",
-            &["x = ''\n", "x = 'h'\n", "x = 'hell'\n", "x = 'o you'\n"],
+            "x = 'hello you there'\n",
+            &[
+                "x = ''\n",
+                "x = 'h'\n",
+                "x = 'hello y'\n",
+                "x = 'ou there'\n",
+            ],
         );
-        check_edits(&SHRINK_LITERALS, "x = 'word'\n", &["x = ''\n", "x = 'w'\n"]);
         check_edits(
             &SHRINK_LITERALS,
-            "x = rb\"\"\"a\\n\"\"\"\n",
-            &["x = b\"\"\n", "x = b\"a\"\n"],
+            "x = rb\"\"\"abcdef, ghijk\\n\"\"\"\n",
+            &["x = b\"\"\n", "x = b\"a\"\n", "x = b\"abcdef,\"\n"],
         );
+        check_none(&SHRINK_LITERALS, "x = 'group_column'\ny = b'test.mat'\n");
     }
 
     #[test]
     fn the_boldest_of_a_statement_come_first() {
         check_edits(
             &SHRINK_LITERALS,
-            "f(3, 'ab')\n",
-            &["f(0, 'ab')\n", "f(3, '')\n", "f(1, 'ab')\n", "f(3, 'a')\n"],
+            "f(3, 7)\n",
+            &[
+                "f(0, 7)\n",
+                "f(3, 0)\n",
+                "f(1, 7)\n",
+                "f(3, 1)\n",
+                "f(3, 2)\n",
+                "f(3, 3)\n",
+            ],
         );
     }
 
