@@ -149,12 +149,10 @@ impl Check for AutomaticControl {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
         let asked = |candidate: &Shown<'_>| {
             let without = self.control.without(candidate.program);
-            // A program that does not name the part is its own control run, and showed the bug.
-            let is_itself = without == Without::Itself;
-            job(probe, candidate.program, without).map_or(
-                Asked::Nothing(is_itself.then_some(Verdict::Passed)),
-                Asked::Run,
-            )
+            // A program that does not name the part is its own control run, and showed the bug. What
+            // is no program without the part is none with it to whoever mends the part.
+            job(probe, candidate.program, without)
+                .map_or(Asked::Nothing(Some(Verdict::Passed)), Asked::Run)
         };
         ask(probe, shown, asked, |_, outcome| {
             self.run.verdict(probe, outcome)

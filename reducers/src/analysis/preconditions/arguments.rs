@@ -21,7 +21,7 @@ type ArgumentPlace = (String, String);
 /// The kinds of arguments that calls get.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ArgumentKinds {
-    /// The arguments that are functions.
+    /// The arguments that are functions, or anything that a package has under a name.
     functions: BTreeSet<ArgumentPlace>,
     /// Those that are mappings: with a constant, the call does something else.
     #[serde(default)]
@@ -86,7 +86,7 @@ impl ArgumentKinds {
                     found.constants.insert(place);
                 } else if fails && is_negative(value) {
                     found.negative.insert(place);
-                } else if is_function(&functions, value) {
+                } else if is_function(&functions, value) || imported.path(value).is_some() {
                     found.functions.insert(place);
                 } else if always(program, value, Expr::is_dict_expr) {
                     let holds_constants = always(program, value, maps_to_constants);
@@ -263,6 +263,18 @@ mod tests {
         assert!(!holds("f(1, {'a': 0})\n"));
         assert!(!holds("f(1, q)\n") && !holds("f(1, q())\n") && !holds("f(1, [q])\n"));
         assert!(of("f(1, {'a': q})\n", &[]).hold_in(&of("f(1, q)\n", &[])));
+    }
+
+    #[test]
+    fn what_a_package_has_under_a_name_is_no_constant() {
+        let of = |text: &str| {
+            let program = Program::parse(format!("from lib import Mode\n{text}")).unwrap();
+            ArgumentKinds::of(&program, &[], None)
+        };
+        let known = of("x.run(Mode.FAST, mode=Mode.SLOW)\n");
+        assert!(known.hold_in(&of("x.run(y, mode=Mode.FAST)\n")));
+        assert!(!known.hold_in(&of("x.run(0, mode=Mode.SLOW)\n")));
+        assert!(!known.hold_in(&of("x.run(Mode.FAST, mode=None)\n")));
     }
 
     #[test]
