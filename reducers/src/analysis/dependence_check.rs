@@ -167,7 +167,7 @@ pub(crate) fn told<T>(
                 .filter_map(|&line| outline.on_line(SourceLine::of_program(line)))
                 .collect(),
         ],
-        ReportSite::Words(words) => most_telling(&outline, &nodes, words)
+        ReportSite::Words(words) => telling(&outline, &nodes, words)
             .into_iter()
             .map(|statement| vec![statement])
             .collect(),
@@ -231,39 +231,69 @@ fn is_exit(node: &AnyNodeRef<'_>) -> bool {
     matches!(name, "exit" | "_exit" | "quit" | "SystemExit")
 }
 
-/// The executed statements whose literals hold most of some words.
-fn most_telling(
-    outline: &StatementTree<'_>,
-    nodes: &Nodes<'_>,
-    words: &BTreeSet<String>,
-) -> Vec<usize> {
-    let count = |statement: &usize| {
-        let mut found = BTreeSet::new();
-        for node in &nodes[*statement] {
-            let literal = match node {
-                AnyNodeRef::StringLiteral(it) => it.as_str(),
-                AnyNodeRef::InterpolatedStringLiteralElement(it) => &*it.value,
-                _ => continue,
-            };
-            found.extend(
-                literal
-                    .split(|char: char| !char.is_alphanumeric())
-                    .filter(|word| words.contains(*word)),
-            );
-        }
-        found.len()
+/// The executed statements that say most of some words: those whose literals hold them or, if these
+/// only assign them, the calls of others' functions that get them.
+fn telling(outline: &StatementTree<'_>, nodes: &Nodes<'_>, words: &BTreeSet<String>) -> Vec<usize> {
+    let executed: Vec<usize> = (0..outline.statements.len())
+        .filter(|&statement| outline.statements[statement].is_executed)
+        .collect();
+    let holding = most_telling(executed.iter().copied(), &|statement| {
+        count(words, nodes[statement].iter().flat_map(literal_of))
+    });
+    let is_assigned = |statement: &usize| {
+        let node = outline.statements[*statement].node;
+        node.is_stmt_assign() || node.is_stmt_ann_assign()
     };
-    let executed = (0..outline.statements.len())
-        .filter(|&statement| outline.statements[statement].is_executed);
-    let counted: Vec<(usize, usize)> = executed
-        .map(|statement| (count(&statement), statement))
+    if !holding.iter().all(is_assigned) {
+        return holding;
+    }
+    let own = outline.program.defined_names();
+    let calls = executed.into_iter().filter(|&statement| {
+        let stmt = outline.statements[statement].node.as_stmt_expr();
+        let call = stmt.and_then(|stmt| stmt.value.as_call_expr());
+        call.is_some_and(|call| match &*call.func {
+            Expr::Name(name) => !own.contains(name.id.as_str()),
+            Expr::Attribute(method) => !own.contains(method.attr.as_str()),
+            _ => false,
+        })
+    });
+    let getting = most_telling(calls, &|statement| {
+        let rest = Rest::of(outline, nodes).of_frames(vec![statement]);
+        let nodes = rest.statements().flat_map(|statement| &nodes[statement]);
+        count(words, nodes.flat_map(literal_of))
+    });
+    if getting.is_empty() { holding } else { getting }
+}
+
+/// Those of some statements that say most, if any says something.
+fn most_telling(
+    statements: impl Iterator<Item = usize>,
+    words_in: &dyn Fn(usize) -> usize,
+) -> Vec<usize> {
+    let counted: Vec<(usize, usize)> = statements
+        .map(|statement| (words_in(statement), statement))
         .collect();
     let most = counted.iter().map(|(count, _)| *count).max().unwrap_or(0);
-    counted
+    let telling = counted
         .into_iter()
-        .filter(|(count, _)| most > 0 && *count == most)
-        .map(|(_, statement)| statement)
-        .collect()
+        .filter(|(count, _)| most > 0 && *count == most);
+    telling.map(|(_, statement)| statement).collect()
+}
+
+/// The text of a literal, or of a part of a formatted one.
+fn literal_of<'a>(node: &AnyNodeRef<'a>) -> Option<&'a str> {
+    match node {
+        AnyNodeRef::StringLiteral(it) => Some(it.as_str()),
+        AnyNodeRef::InterpolatedStringLiteralElement(it) => Some(&*it.value),
+        _ => None,
+    }
+}
+
+/// How many of some words texts hold.
+fn count<'t>(words: &BTreeSet<String>, texts: impl Iterator<Item = &'t str>) -> usize {
+    let found = texts.flat_map(|text| text.split(|char: char| !char.is_alphanumeric()));
+    let found: BTreeSet<&str> = found.filter(|word| words.contains(*word)).collect();
+    found.len()
 }
 
 #[cfg(test)]
@@ -306,6 +336,15 @@ mod tests {
         );
         assert_eq!(of("import lib, os\nlib.f(os.stat(1).mode)\n", &[2]), "");
         assert_eq!(of("import os\nos.f(os.stat(1).mode)\n", &[2]), "");
+    }
+
+    #[test]
+    fn words_are_said_where_they_are_printed() {
+        let text = "def report(case, bad):\n    status = 'RED' if bad else 'GREEN'\n    \
+                    print(f'{status} {case}')\ncase = 'lost_update'\nx = round(1.5)\n\
+                    report(case, x != 2)\nprint('done')\n";
+        let words = ["RED", "lost", "update"].map(str::to_owned);
+        check(text, &ReportSite::Words(words.into()), &["!=", "print() alone", "round()"]);
     }
 
     #[track_caller]

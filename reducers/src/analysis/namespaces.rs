@@ -11,14 +11,14 @@ use crate::{
 
 /// The imported paths of a program, apart by their use.
 #[derive(Default)]
-struct Paths {
+struct UsedPaths {
     /// Those that another is read off.
     roots: BTreeSet<String>,
     /// All others.
     values: BTreeSet<String>,
 }
 
-impl Paths {
+impl UsedPaths {
     fn of(program: &Program) -> Self {
         let tree = program.tree();
         let imported = ImportedNames::of(tree);
@@ -44,13 +44,13 @@ impl Paths {
 
 /// The imported paths that a program only reads others off.
 pub fn namespaces(program: &Program) -> BTreeSet<String> {
-    let Paths { roots, values } = Paths::of(program);
+    let UsedPaths { roots, values } = UsedPaths::of(program);
     &roots - &values
 }
 
 /// Whether a program uses one of these paths as a value.
 pub fn has_as_value(namespaces: &BTreeSet<String>, program: &Program) -> bool {
-    !namespaces.is_disjoint(&Paths::of(program).values)
+    !namespaces.is_disjoint(&UsedPaths::of(program).values)
 }
 
 #[cfg(test)]

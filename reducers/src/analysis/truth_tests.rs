@@ -23,7 +23,7 @@ pub struct OnlyCompared {
 impl OnlyCompared {
     /// Those of a program.
     pub fn of(program: &Program) -> Self {
-        let tested = Tested::of(program);
+        let tested = ConditionTests::of(program);
         let names = tested.compared.difference(&tested.by_truth);
         Self {
             names: names.map(|name| (*name).to_owned()).collect(),
@@ -33,15 +33,15 @@ impl OnlyCompared {
 
     /// Whether a candidate does not test them for truth either.
     pub fn is_kept_by(&self, candidate: &Program) -> bool {
-        let tested = Tested::of(candidate);
+        let tested = ConditionTests::of(candidate);
         let mut by_truth = tested.by_truth.iter();
-        !by_truth.any(|name| self.names.contains(*name)) && !(self.is_all && tested.asks_for_truth)
+        !(by_truth.any(|name| self.names.contains(*name)) || self.is_all && tested.asks_for_truth)
     }
 }
 
 /// The variables and attributes in the conditions of a program, by name.
 #[derive(Default)]
-struct Tested<'a> {
+struct ConditionTests<'a> {
     /// Those that are compared.
     compared: BTreeSet<&'a str>,
     /// Those whose truth decides.
@@ -52,7 +52,7 @@ struct Tested<'a> {
     asks_for_truth: bool,
 }
 
-impl<'a> Tested<'a> {
+impl<'a> ConditionTests<'a> {
     fn of(program: &'a Program) -> Self {
         let mut tested = Self::default();
         for node in &program.tree().nodes {

@@ -67,20 +67,43 @@ struct Comparison {
     keywords: Keywords,
     /// The numbers that the condition shares with calls and indices elsewhere.
     ties: Ties,
-    /// Whether it compares elements at one index only.
-    #[serde(default)]
-    is_at_one_index: bool,
     /// The things that the script sets to a constant and compares with the same constant.
     round_trips: BTreeSet<String>,
     /// What its conditions compare without testing its truth.
     #[serde(default)]
     only_compared: OnlyCompared,
-    /// Whether something decides that it reports.
+    /// How the nearest condition compares.
+    manner: Manner,
+    /// Whether a control shows that the sides are equal without the bug.
+    is_controlled: bool,
+}
+
+/// How the nearest condition of a report compares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Manner {
+    /// Whether something decides that the program reports.
     is_decided: bool,
     /// Whether it compares a thing with itself.
     is_with_itself: bool,
-    /// Whether a control shows that the sides are equal without the bug.
-    is_controlled: bool,
+    /// At how many indices it compares elements.
+    indices: usize,
+}
+
+impl Manner {
+    fn of(program: &Program, site: &ReportSite) -> Self {
+        Self {
+            is_decided: is_decided(program, site),
+            is_with_itself: compares_with_itself(program, site),
+            indices: indices(program, site).len(),
+        }
+    }
+
+    /// Whether a candidate may compare in its own manner.
+    fn allows(&self, its: &Self) -> bool {
+        (its.is_decided || !self.is_decided)
+            && (self.is_with_itself || !its.is_with_itself)
+            && (self.indices != 1 || its.indices <= 1)
+    }
 }
 
 /// The things that one side has more often than the other.
@@ -179,11 +202,9 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         signatures,
         keywords,
         ties,
-        is_at_one_index: indices(program, &site).len() == 1,
         round_trips,
         only_compared: OnlyCompared::of(program),
-        is_decided: is_decided(program, &site),
-        is_with_itself: compares_with_itself(program, &site),
+        manner: Manner::of(program, &site),
         is_controlled,
     };
     Ok(Some(Box::new(check)))
@@ -230,12 +251,7 @@ impl Comparison {
         if asked(program, site).into_iter().any(asks_less) {
             return false;
         }
-        if self.is_at_one_index && indices(program, site).len() > 1 {
-            return false;
-        }
-        if self.is_decided && !is_decided(program, site)
-            || !self.is_with_itself && compares_with_itself(program, site)
-        {
+        if !self.manner.allows(&Manner::of(program, site)) {
             return false;
         }
         let sides = sides(program, site, None);

@@ -1,3 +1,4 @@
+use super::SHORT;
 use crate::{
     analysis::statements::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
@@ -79,8 +80,8 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
 /// The number of lines up to which the words of a string are tried, too.
 const FEW: usize = 1;
 
-/// The lines of a string, and its words if it has few lines. Another pass removes strings that are
-/// statements.
+/// The lines of a string, and its words if it has few lines and is not short. Another pass removes
+/// strings that are statements.
 fn drop_lines(
     program: &Program,
     literal: TextRange,
@@ -123,7 +124,7 @@ fn drop_lines(
     for line in lines.iter().filter(|_| lines.len() <= FEW) {
         let words: Vec<&str> = line.split_inclusive(' ').collect();
         // A line that ends in a backslash continues on the next one.
-        if words.len() > 1 && !line.contains("\\\n") {
+        if words.len() > 1 && body.len() > SHORT && !line.contains("\\\n") {
             delete(words, at);
         }
         at += TextSize::of(*line);
@@ -261,8 +262,11 @@ mod tests {
         );
         check_edits(
             &DROP_STRING_PARTS,
-            "x = r'one two\\n3'\n",
-            &["x = r'two\\n3'\n", "x = r'one '\n"],
+            "x = r'one three\\n5678'\ny = 'x / y'\n",
+            &[
+                "x = r'three\\n5678'\ny = 'x / y'\n",
+                "x = r'one '\ny = 'x / y'\n",
+            ],
         );
         check_edits(
             &DROP_STRING_PARTS,

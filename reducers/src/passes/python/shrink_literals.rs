@@ -1,5 +1,6 @@
 use std::{cmp::Reverse, collections::BTreeSet};
 
+use super::SHORT;
 use crate::{
     analysis::statements::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
@@ -93,13 +94,9 @@ fn smaller(expr: &Expr, text: &str) -> Vec<String> {
     found
 }
 
-/// The longest string that stays: many are names of columns, keys or files, which mean something
-/// else when they are shorter, and a reader gains nothing.
-const NAME: usize = 12;
-
 /// The empty string, its first character, its first and its second half, in the author's quotes.
 fn shorter(text: &str, value: &[char]) -> Vec<String> {
-    if value.len() <= NAME {
+    if value.len() <= SHORT {
         return Vec::new();
     }
     let Some(at) = text.find(['\'', '"']) else {
