@@ -238,7 +238,7 @@ fn telling(outline: &StatementTree<'_>, nodes: &Nodes<'_>, words: &BTreeSet<Stri
         .filter(|&statement| outline.statements[statement].is_executed)
         .collect();
     let holding = most_telling(executed.iter().copied(), &|statement| {
-        count(words, nodes[statement].iter().flat_map(literal_of))
+        count(words, nodes[statement].iter().filter_map(literal_of))
     });
     let is_assigned = |statement: &usize| {
         let node = outline.statements[*statement].node;
@@ -260,7 +260,7 @@ fn telling(outline: &StatementTree<'_>, nodes: &Nodes<'_>, words: &BTreeSet<Stri
     let getting = most_telling(calls, &|statement| {
         let rest = Rest::of(outline, nodes).of_frames(vec![statement]);
         let nodes = rest.statements().flat_map(|statement| &nodes[statement]);
-        count(words, nodes.flat_map(literal_of))
+        count(words, nodes.filter_map(literal_of))
     });
     if getting.is_empty() { holding } else { getting }
 }

@@ -1,7 +1,6 @@
-use super::SHORT;
 use crate::{
     analysis::statements::Statements,
-    pass::{PassContext, Prior, Proposals, Stage, pass},
+    pass::{PassContext, Prior, Proposals, SHORT, Stage, pass},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, TokenKind,
         ast::{FString, InterpolatedElement, InterpolatedStringElement},

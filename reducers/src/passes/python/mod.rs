@@ -48,7 +48,3 @@ pub(crate) mod unroll_loops;
 pub(crate) mod unwrap_blocks;
 pub(crate) mod wrap_lines;
 pub(crate) mod write_classes;
-
-/// The longest string, in characters, that is not made shorter: many are names of columns, keys or
-/// files, which mean something else when they are shorter, and a reader gains nothing.
-const SHORT: usize = 12;

@@ -1,9 +1,8 @@
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use super::SHORT;
 use crate::{
     analysis::statements::Statements,
-    pass::{PassContext, Prior, Proposals, Stage, pass},
+    pass::{PassContext, Prior, Proposals, SHORT, Stage, pass},
     rewrite::edit::{Edit, EditSet},
     syntax::{
         Ranged,
