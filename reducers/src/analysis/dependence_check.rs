@@ -234,8 +234,12 @@ fn is_exit(node: &AnyNodeRef<'_>) -> bool {
 /// The executed statements that say most of some words: those whose literals hold them or, if these
 /// only assign them, the calls of others' functions that get them.
 fn telling(outline: &StatementTree<'_>, nodes: &Nodes<'_>, words: &BTreeSet<String>) -> Vec<usize> {
+    let is_docstring = |statement: usize| {
+        let stmt = outline.statements[statement].node.as_stmt_expr();
+        stmt.is_some_and(|stmt| stmt.value.is_string_literal_expr())
+    };
     let executed: Vec<usize> = (0..outline.statements.len())
-        .filter(|&statement| outline.statements[statement].is_executed)
+        .filter(|&statement| outline.statements[statement].is_executed && !is_docstring(statement))
         .collect();
     let holding = most_telling(executed.iter().copied(), &|statement| {
         count(words, nodes[statement].iter().filter_map(literal_of))
@@ -340,11 +344,15 @@ mod tests {
 
     #[test]
     fn words_are_said_where_they_are_printed() {
-        let text = "def report(case, bad):\n    status = 'RED' if bad else 'GREEN'\n    \
+        let text = "'A RED lost update.'\ndef report(case, bad):\n    status = 'RED' if bad else 'GREEN'\n    \
                     print(f'{status} {case}')\ncase = 'lost_update'\nx = round(1.5)\n\
                     report(case, x != 2)\nprint('done')\n";
         let words = ["RED", "lost", "update"].map(str::to_owned);
-        check(text, &ReportSite::Words(words.into()), &["!=", "print() alone", "round()"]);
+        check(
+            text,
+            &ReportSite::Words(words.into()),
+            &["!=", "print() alone", "round()"],
+        );
     }
 
     #[track_caller]
