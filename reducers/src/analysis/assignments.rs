@@ -1,7 +1,7 @@
 //! The values that a program assigns to variables. Goes by names, whatever their scope, and ignores
 //! the order of execution. Called by the analyses that follow a value to where it is written out.
 
-use crate::syntax::{AnyNodeRef, Program, TextRange, ast::Expr};
+use crate::syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr, scope::BindingKind};
 
 /// The values that a program assigns to the variables of a name; none if there is no such variable,
 /// or one is also bound in another way: by a loop, as a parameter, with others in one statement.
@@ -10,15 +10,23 @@ pub(crate) fn assigned_values<'a>(program: &'a Program, name: &str) -> Option<Ve
     let bindings = variables
         .filter(|variable| variable.name == *name)
         .flat_map(|variable| &variable.bindings);
-    let values = bindings.map(|binding| assigned(program, binding.statement));
+    let values = bindings.map(|binding| {
+        let is_value = binding.kind == BindingKind::Value;
+        assigned(program, binding.statement).filter(|_| is_value)
+    });
     let values: Option<Vec<&Expr>> = values.collect();
     values.filter(|values| !values.is_empty())
 }
 
 /// The value that a statement gives to one name, if it does nothing else.
 fn assigned(program: &Program, statement: TextRange) -> Option<&Expr> {
-    let nodes = program.tree().nodes.iter();
-    let mut assignments = nodes.filter_map(|node| match node.node {
+    let nodes = &program.tree().nodes;
+    // They stand in the order of the text.
+    let first = nodes.partition_point(|node| node.node.start() < statement.start());
+    let same_start = nodes[first..]
+        .iter()
+        .take_while(|node| node.node.start() == statement.start());
+    let mut assignments = same_start.filter_map(|node| match node.node {
         AnyNodeRef::StmtAssign(assign) if assign.range == statement => Some(assign),
         _ => None,
     });
@@ -32,7 +40,6 @@ fn assigned(program: &Program, statement: TextRange) -> Option<&Expr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::Ranged;
 
     #[test]
     fn values_are_known_if_a_variable_is_only_assigned() {

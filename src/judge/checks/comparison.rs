@@ -98,11 +98,11 @@ impl Manner {
         }
     }
 
-    /// Whether a candidate may compare in its own manner.
-    fn allows(&self, its: &Self) -> bool {
-        (its.is_decided || !self.is_decided)
-            && (self.is_with_itself || !its.is_with_itself)
-            && (self.indices != 1 || its.indices <= 1)
+    /// Whether a candidate compares in the same manner.
+    fn is_kept_by(&self, program: &Program, site: &ReportSite) -> bool {
+        (!self.is_decided || is_decided(program, site))
+            && (self.is_with_itself || !compares_with_itself(program, site))
+            && (self.indices != 1 || indices(program, site).len() <= 1)
     }
 }
 
@@ -251,7 +251,7 @@ impl Comparison {
         if asked(program, site).into_iter().any(asks_less) {
             return false;
         }
-        if !self.manner.allows(&Manner::of(program, site)) {
+        if !self.manner.is_kept_by(program, site) {
             return false;
         }
         let sides = sides(program, site, None);

@@ -1,7 +1,7 @@
 //! The kinds of arguments that calls get: functions, constants, objects. A candidate that passes a
 //! constant where the script passes something else may fail for that reason.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -54,12 +54,17 @@ impl ArgumentKinds {
         let mut found = Self::default();
         let functions = functions(program);
         let imported = ImportedNames::of(program.tree());
+        let made = made(program, &imported);
         let frame = evidence.and_then(|evidence| evidence.failure.last());
         for node in &program.tree().nodes {
             let AnyNodeRef::ExprCall(call) = node.node else {
                 continue;
             };
-            let Some(called) = callee(program, &imported, call) else {
+            let called = match &*call.func {
+                Expr::Name(name) => made.get(&*name.id).cloned(),
+                callee => made_by(&imported, callee),
+            };
+            let Some(called) = called.or_else(|| name_of(call).map(str::to_owned)) else {
                 continue;
             };
             let positional = call.arguments.args.iter().enumerate();
@@ -179,22 +184,26 @@ fn is_negative(value: &Expr) -> bool {
     })
 }
 
-/// What a call calls, by name: of what another call makes of functions of packages, the name of that
-/// one and `()`. The program's own functions may lose parameters.
-fn callee(program: &Program, imported: &ImportedNames<'_>, call: &ExprCall) -> Option<String> {
-    let maker = |value: &Expr| {
-        let made = value.as_call_expr()?;
-        let mut of = made.arguments.args.iter();
-        let is_foreign = of.all(|of| of.is_literal_expr() || imported.path(of).is_some());
-        Some(format!("{}()", name_of(made)?)).filter(|_| is_foreign)
-    };
-    match &*call.func {
-        Expr::Name(name) => {
-            let made = assigned_values(program, &name.id).and_then(|values| maker(values.last()?));
-            made.or_else(|| Some(name.id.to_string()))
-        }
-        callee => maker(callee).or_else(|| name_of(call).map(str::to_owned)),
-    }
+/// The variables that hold what a call makes of functions of packages, by name, each with the name
+/// by which that is known. The program's own functions may lose parameters.
+fn made<'a>(program: &'a Program, imported: &ImportedNames<'_>) -> BTreeMap<&'a str, String> {
+    let variables = program.scopes().variables.iter();
+    let values = variables.filter_map(|variable| {
+        let mut bindings = variable.bindings.iter();
+        let is_assigned = bindings.all(|binding| binding.kind == BindingKind::Value);
+        let values = is_assigned.then(|| assigned_values(program, &variable.name));
+        let value = values.flatten()?.pop()?;
+        Some((variable.name.as_str(), made_by(imported, value)?))
+    });
+    values.collect()
+}
+
+/// What a call of a package makes of functions of packages, by the name of what is called.
+fn made_by(imported: &ImportedNames<'_>, value: &Expr) -> Option<String> {
+    let call = value.as_call_expr()?;
+    let mut of = call.arguments.args.iter();
+    let is_foreign = of.all(|of| of.is_literal_expr() || imported.path(of).is_some());
+    Some(format!("{}()", name_of(call)?)).filter(|_| is_foreign)
 }
 
 fn name_of(call: &ExprCall) -> Option<&str> {
@@ -237,8 +246,6 @@ fn is_function(functions: &BTreeSet<&str>, value: &Expr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::trace::{
         evidence::SourceLine,
