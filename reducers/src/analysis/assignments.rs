@@ -1,16 +1,15 @@
-//! The values that a program assigns to variables. Goes by names, whatever their scope, and ignores
-//! the order of execution. Called by the analyses that follow a value to where it is written out.
+//! The values that a program assigns to variables. Goes by names, and ignores the order of
+//! execution. Called by the analyses that follow a value to where it is written out.
 
 use crate::syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr, scope::BindingKind};
 
-/// The values that a program assigns to the variables of a name; none if there is no such variable,
-/// or one is also bound in another way: by a loop, as a parameter, with others in one statement.
+/// The values that a program assigns to the first variable of a name; none if there is no such
+/// variable, or it is also bound in another way: by a loop, as a parameter, with others in one
+/// statement.
 pub(crate) fn assigned_values<'a>(program: &'a Program, name: &str) -> Option<Vec<&'a Expr>> {
-    let variables = program.scopes().variables.iter();
-    let bindings = variables
-        .filter(|variable| variable.name == *name)
-        .flat_map(|variable| &variable.bindings);
-    let values = bindings.map(|binding| {
+    let mut variables = program.scopes().variables.iter();
+    let variable = variables.find(|variable| variable.name == *name)?;
+    let values = variable.bindings.iter().map(|binding| {
         let is_value = binding.kind == BindingKind::Value;
         assigned(program, binding.statement).filter(|_| is_value)
     });
@@ -43,7 +42,7 @@ mod tests {
 
     #[test]
     fn values_are_known_if_a_variable_is_only_assigned() {
-        let text = "x = 1\ndef f(y):\n    x = g(2)\n    y = 3\na, b = 4, 5\n";
+        let text = "x = 1\ndef f(y):\n    x = g(2)\n    y = 3\na, b = 4, 5\nx = g(6)\n";
         let program = Program::parse(text).unwrap();
         let of = |name: &str| {
             let values = assigned_values(&program, name)?.into_iter();
@@ -53,7 +52,7 @@ mod tests {
                     .collect::<Vec<_>>(),
             )
         };
-        assert_eq!(of("x"), Some(vec!["1", "g(2)"]));
+        assert_eq!(of("x"), Some(vec!["1", "g(6)"]));
         assert_eq!(["y", "a", "f", "z"].map(of), [None, None, None, None]);
     }
 }
