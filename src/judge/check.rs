@@ -292,13 +292,17 @@ impl Checks {
     }
 
     /// The objections to these candidates. A candidate with an objection is refused whatever else
-    /// may be found, so no later check spends runs on it.
+    /// may be found, so no check spends runs on it: those that take none are made first.
     pub(super) fn review(
         &self,
         probe: &Probe<'_>,
         shown: &[Shown<'_>],
     ) -> Result<Vec<Objection>, RunError> {
-        let mut objections = vec![Objection::default(); shown.len()];
+        let without_runs = |candidate: &Shown<'_>| Objection {
+            verdict: self.review_without_runs(candidate),
+            ..Objection::default()
+        };
+        let mut objections: Vec<Objection> = shown.iter().map(without_runs).collect();
         for (_, check) in &self.0 {
             let open: Vec<usize> = (0..shown.len())
                 .filter(|&at| objections[at].verdict.is_none())
