@@ -10,11 +10,12 @@ use serde_json::Value;
 use super::{
     error::BaselineFailure,
     measure::{failed_at, left},
+    observer::{Observer, Patience, observe},
     probe::Probe,
     truth::{CheckFinding, Truth},
 };
 use crate::{
-    oracle::Verdict,
+    oracle::{Verdict, is_called_by_library},
     runner::{Job, Outcome, RunError},
 };
 
@@ -29,6 +30,8 @@ pub(super) struct Shown<'a> {
     pub(super) report_site: Option<ReportSite>,
     /// The lines of the script on which it failed, outermost frame first.
     pub(super) failed_at: Vec<u32>,
+    /// Whether a library called the innermost of them.
+    pub(super) is_called_by_library: bool,
     /// Where it was then; nothing if nothing is known of that.
     pub(super) left: Option<Left>,
 }
@@ -40,6 +43,7 @@ impl<'a> Shown<'a> {
             program,
             report_site: probe.measure.report_site(outcome),
             failed_at: failed_at(outcome),
+            is_called_by_library: outcome.exception.as_ref().is_some_and(is_called_by_library),
             left: left(outcome),
         }
     }
@@ -50,6 +54,7 @@ impl<'a> Shown<'a> {
             program,
             report_site,
             failed_at: Vec::new(),
+            is_called_by_library: false,
             left: None,
         }
     }
@@ -142,6 +147,12 @@ pub(super) trait Check: std::fmt::Debug {
     /// The part of [`Check::review`] that takes no run: all there is for a bug that does not show
     /// each time, where every further run would have to be repeated.
     fn review_without_runs(&self, _: &Shown<'_>) -> Option<Verdict> {
+        None
+    }
+
+    /// The check as one that looks at what a run writes down, if it is one. It then need not
+    /// implement [`Check::review`].
+    fn observer(&self) -> Option<&dyn Observer> {
         None
     }
 
@@ -279,7 +290,11 @@ impl Checks {
             // that speaks against it is no proof.
             let mut holds = false;
             for _ in 0..LOOKS {
-                let objections = check.review(probe, std::slice::from_ref(shown))?;
+                let shown = std::slice::from_ref(shown);
+                let objections = match check.observer() {
+                    Some(observer) => observe(&[observer], probe, shown, Patience::Over)?,
+                    None => check.review(probe, shown)?,
+                };
                 holds = objections.iter().all(|found| found.verdict.is_none());
                 if holds {
                     break;
@@ -291,24 +306,55 @@ impl Checks {
         Ok(truth)
     }
 
+    /// The objection of the patient observers to a program.
+    pub(super) fn review_patiently(
+        &self,
+        probe: &Probe<'_>,
+        shown: &Shown<'_>,
+    ) -> Result<Objection, RunError> {
+        let patient: Vec<&dyn Observer> = self.observers().filter(|one| one.is_patient()).collect();
+        let shown = std::slice::from_ref(shown);
+        let found = observe(&patient, probe, shown, Patience::Over)?;
+        Ok(found.into_iter().next().unwrap_or_default())
+    }
+
+    fn observers(&self) -> impl Iterator<Item = &dyn Observer> {
+        self.0.iter().filter_map(|(_, check)| check.observer())
+    }
+
+    /// Whether there are patient observers.
+    pub(super) fn has_patient(&self) -> bool {
+        self.observers().any(Observer::is_patient)
+    }
+
     /// The objections to these candidates. A candidate with an objection is refused whatever else
     /// may be found, so no check spends runs on it: those that take none are made first.
     pub(super) fn review(
         &self,
         probe: &Probe<'_>,
         shown: &[Shown<'_>],
+        patience: Patience,
     ) -> Result<Vec<Objection>, RunError> {
         let without_runs = |candidate: &Shown<'_>| Objection {
             verdict: self.review_without_runs(candidate),
             ..Objection::default()
         };
         let mut objections: Vec<Objection> = shown.iter().map(without_runs).collect();
-        for (_, check) in &self.0 {
+        // One run shows what all observers look at.
+        let checks = self.0.iter().map(|(_, check)| check);
+        let mut observers: Vec<&dyn Observer> = self.observers().collect();
+        for check in checks {
             let open: Vec<usize> = (0..shown.len())
                 .filter(|&at| objections[at].verdict.is_none())
                 .collect();
             let candidates: Vec<Shown<'_>> = open.iter().map(|&at| shown[at].clone()).collect();
-            let found = check.review(probe, &candidates)?;
+            let found = match check.observer() {
+                Some(_) => {
+                    let observers = std::mem::take(&mut observers);
+                    observe(&observers, probe, &candidates, patience)?
+                }
+                None => check.review(probe, &candidates)?,
+            };
             for (at, objection) in open.into_iter().zip(found) {
                 objections[at].add(objection);
             }

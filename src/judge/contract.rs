@@ -135,7 +135,7 @@ pub trait Judge {
 /// The consequence if a program was judged to show the bug but does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Retraction {
-    /// This program was accepted by chance, for the reason given: acceptances since the last
+    /// This program was wrongly accepted, for the reason given: acceptances since the last
     /// confirmation do not count, refusals do.
     Accepted(String),
     /// The quicker way of judging errs, for the reason given: nothing that it judged counts.

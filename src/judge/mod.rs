@@ -16,6 +16,7 @@ mod inlining;
 mod inspection;
 mod kept;
 mod measure;
+mod observer;
 mod probe;
 mod repetition;
 mod runner_judge;

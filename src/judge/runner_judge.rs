@@ -16,6 +16,7 @@ use super::{
     contract::{Candidate, Halt, Judge, Judged, Retraction},
     kept::Kept,
     measure::Measure,
+    observer::Patience,
     probe::Probe,
     repetition::{Repeated, repeated},
     subject::Subject,
@@ -42,6 +43,8 @@ pub struct RunnerJudge<'a> {
     fresh: Option<(Arc<[u8]>, Option<String>)>,
     /// When no more runs are made at all.
     end: Option<Instant>,
+    /// Whether patient observers have objected to a program.
+    patience: Patience,
 }
 
 impl<'a> RunnerJudge<'a> {
@@ -61,6 +64,7 @@ impl<'a> RunnerJudge<'a> {
             ablated,
             fresh: None,
             end,
+            patience: Patience::Left,
         }
     }
 
@@ -264,7 +268,7 @@ impl Judge for RunnerJudge<'_> {
         // Outcomes come in the order of their ends; checks must not depend on that.
         same.sort_by_key(|(index, ..)| *index);
         let shown: Vec<Shown<'_>> = same.iter().map(|(.., shown)| shown.clone()).collect();
-        let objections = self.checks.review(&self.probe, &shown)?;
+        let objections = self.checks.review(&self.probe, &shown, self.patience)?;
         for ((index, own, ..), objection) in same.iter().zip(objections) {
             let Objection {
                 verdict,
@@ -303,14 +307,24 @@ impl Judge for RunnerJudge<'_> {
         if let Some(steadiness) = self.steadiness {
             return self.confirm_repeatedly(candidate, steadiness);
         }
+        let is_observed = self.checks.has_patient() && self.patience == Patience::Left;
         // A cold run is already all that a confirmation could be.
-        if self.probe.start == Start::Cold {
+        if self.probe.start == Start::Cold && !is_observed {
             return Ok(None);
         }
         let job = self.confirmation(candidate);
         let outcomes = self.probe.run(&[job])?;
         let other = outcomes.iter().find(|outcome| !self.probe.shows(outcome));
         let Some(other) = other else {
+            if let Some(run) = outcomes.first().filter(|_| is_observed) {
+                let shown = Shown::of(&self.probe, &candidate.program, run);
+                let objection = self.checks.review_patiently(&self.probe, &shown)?;
+                if objection.verdict.is_some() {
+                    self.patience = Patience::Over;
+                    let reason = "its calls receive other kinds of things than the script's";
+                    return Ok(Some(Retraction::Accepted(reason.to_owned())));
+                }
+            }
             let mut outcomes = outcomes.iter();
             let elsewhere = outcomes.find_map(|outcome| self.probe.measure.mismatch(outcome));
             self.fresh = Some((Arc::clone(&candidate.bytes), elsewhere));

@@ -36,7 +36,9 @@ pub use derive::{NotDerivable, derive};
 pub use forms::{FORMS, HangKind, Part, SignatureForm, Stream};
 pub use likeness::Likeness;
 pub use obstacle::{Forbidden, Obstacle, forbidden_anywhere, obstacle};
-pub use origin::{RaiseOrigin, claim, compiled_lines, lines_called_by_library, own_lines};
+pub use origin::{
+    RaiseOrigin, claim, compiled_lines, is_called_by_library, lines_called_by_library, own_lines,
+};
 pub use pattern::Pattern;
 pub use raise_site::{RaiseSite, is_in_library, is_later};
 pub use seed::Seed;

@@ -125,6 +125,14 @@ pub fn lines_called_by_library(exception: &Exception) -> Vec<u32> {
     called.map(|pair| pair[1].line).collect()
 }
 
+/// Whether a library called the innermost of the script's own frames.
+pub fn is_called_by_library(exception: &Exception) -> bool {
+    let frames = &exception.frames;
+    let innermost = frames.iter().rposition(|frame| is_own(exception, frame));
+    let caller = innermost.and_then(|at| frames.get(at.checked_sub(1)?));
+    caller.is_some_and(|caller| !is_own(exception, caller))
+}
+
 /// The lines of the script that a compiler was at when it gave up, outermost first.
 pub fn compiled_lines(exception: &Exception) -> Vec<u32> {
     let messages = std::iter::once(exception).chain(&exception.chain);

@@ -103,7 +103,7 @@ impl Progress {
         match event {
             Event::RolledBack { retraction, .. } => self.aside(&match retraction {
                 Retraction::Accepted(reason) => {
-                    format!("went back to the last confirmed result, since chance accepted a later one: {reason}")
+                    format!("went back to the last confirmed result, since a later one was wrongly accepted: {reason}")
                 }
                 Retraction::All(reason) => format!(
                     "went back to the last result that a fresh interpreter confirmed, and continues with cold runs: {reason}"

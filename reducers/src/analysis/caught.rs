@@ -7,23 +7,19 @@ use std::collections::BTreeSet;
 use crate::{
     analysis::{
         dependence_check::{ReportSite, Rest, told},
+        observation::{Observation, marked},
         statement_tree::StatementTree,
-        watch::marked,
     },
-    rewrite::edit::{Edit, splice},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
-        ast::{ExceptHandler, Stmt, StmtTry, name::Name},
+        ast::{ExceptHandler, StmtTry, name::Name},
     },
 };
 
-/// Writes the exception that is being handled on standard error.
-const SHOW: &str = r#"__import__("sys").stderr.write("\x1ecaught\x1f" + __import__("traceback").format_exc() + "\x1e")"#;
-
-/// The program, changed to print the exceptions that decide its report: those of the handlers
+/// What makes a program write down the exceptions that decide its report: those of the handlers
 /// around a reporting statement, of each `try` statement that sets a value that it reads, and of
-/// handlers that compute something on which it depends. None if there are none.
-pub fn showing_caught(program: &Program, report_site: &ReportSite) -> Option<String> {
+/// handlers that compute something on which it depends.
+pub fn catching(program: &Program, report_site: &ReportSite) -> Observation {
     let found = told(program, report_site, None, &|tree, nodes, frames| {
         let conditions = Rest::of(tree, nodes).conditions_of(&frames);
         let reporting = frames.last().copied();
@@ -46,18 +42,18 @@ pub fn showing_caught(program: &Program, report_site: &ReportSite) -> Option<Str
                 AnyNodeRef::StmtTry(attempt) => Some(attempt),
                 _ => None,
             });
-        tries
-            .flat_map(|attempt| handlers(tree, attempt, &deciding, &read))
-            .filter_map(|handler| show(program, handler))
-            .collect::<Vec<_>>()
+        let mut observation = Observation::default();
+        for handler in tries.flat_map(|attempt| handlers(tree, attempt, &deciding, &read)) {
+            let ExceptHandler::ExceptHandler(handler) = handler;
+            observation.exception(&handler.body);
+        }
+        observation
     });
-    let mut edits: Vec<Edit> = found.into_iter().flatten().collect();
-    edits.sort();
-    edits.dedup();
-    (!edits.is_empty()).then(|| splice(program.text(), &edits))
+    let found = found.into_iter().reduce(Observation::and);
+    found.unwrap_or_default()
 }
 
-/// The tracebacks that such a program showed.
+/// The tracebacks that such a program wrote down.
 pub fn caught(stderr: &str) -> impl Iterator<Item = &str> {
     let shown = marked(stderr).filter(|(what, _)| *what == "caught");
     shown.map(|(_, traceback)| traceback)
@@ -95,23 +91,17 @@ fn sets_any(tree: &StatementTree<'_>, range: TextRange, names: &BTreeSet<&Name>)
     })
 }
 
-/// The edit that makes a handler print the exception that it handles.
-fn show(program: &Program, handler: &ExceptHandler) -> Option<Edit> {
-    let ExceptHandler::ExceptHandler(handler) = handler;
-    let first: &Stmt = handler.body.first()?;
-    Some(Edit::before(program, first.range(), SHOW))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::observation::readable;
 
     #[track_caller]
     fn check(text: &str, words: &[&str], expected: Option<&str>) {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         let program = Program::parse(text).unwrap();
-        let found = showing_caught(&program, &ReportSite::Words(words));
-        let found = found.map(|text| text.replace(SHOW, "SHOW"));
+        let found = catching(&program, &ReportSite::Words(words)).text(&program);
+        let found = found.map(|text| readable(&text).replace("show(\"caught\")", "SHOW"));
         assert_eq!(found.as_deref(), expected);
     }
 
@@ -121,7 +111,7 @@ mod tests {
             "def f(g):\n    try:\n        return g()\n    except A as e:\n        return str(e)\n    except B:\n        pass\nif f(x) != f(y):\n    print('lost')\n",
             &["lost"],
             Some(
-                "def f(g):\n    try:\n        return g()\n    except A as e:\n        SHOW\n        return str(e)\n    except B:\n        pass\nif f(x) != f(y):\n    print('lost')\n",
+                "def f(g):\n    try:\n        return g()\n    except A as e:\n        SHOW; return str(e)\n    except B:\n        pass\nif f(x) != f(y):\n    print('lost')\n",
             ),
         );
     }
@@ -132,7 +122,7 @@ mod tests {
             "try:\n    f()\nexcept A: pass\nexcept B as e:\n    if e:\n        print('lost', e)\n",
             &["lost"],
             Some(
-                "try:\n    f()\nexcept A: pass\nexcept B as e:\n    SHOW\n    if e:\n        print('lost', e)\n",
+                "try:\n    f()\nexcept A: pass\nexcept B as e:\n    if (SHOW, e)[1]:\n        print('lost', e)\n",
             ),
         );
         check(
@@ -148,7 +138,7 @@ mod tests {
             "errors = []\ntry:\n    f()\nexcept A as e:\n    errors.append(e)\nif errors:\n    print('lost')\n",
             &["lost"],
             Some(
-                "errors = []\ntry:\n    f()\nexcept A as e:\n    SHOW\n    errors.append(e)\nif errors:\n    print('lost')\n",
+                "errors = []\ntry:\n    f()\nexcept A as e:\n    SHOW; errors.append(e)\nif errors:\n    print('lost')\n",
             ),
         );
         check(

@@ -500,11 +500,12 @@ mod tests {
         check(tried, &ReportSite::Raised(vec![7, 6]), &["int() alone"]);
         let text = "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\ny = abs(2)\nf(y)\n";
         check(text, &ReportSite::Raised(vec![6, 4]), &["<", "abs()"]);
-        check(
-            "raise ValueError(str(1))\n",
-            &ReportSite::Raised(vec![1]),
-            &[],
-        );
+        // Nothing decides but what it says.
+        let text = "raise ValueError(str(1))\n";
+        check(text, &ReportSite::Raised(vec![1]), &["str()"]);
+        let text = "import sys\ny = abs(2)\nif y > 3:\n    sys.exit('no')\nprint('wrong')\n";
+        let site = ReportSite::Words(["wrong".to_owned()].into());
+        check(text, &site, &[">", "abs()", "print() alone"]);
     }
 
     #[test]

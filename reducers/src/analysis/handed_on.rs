@@ -7,10 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     analysis::{
         names::ImportedNames,
+        observation::{Observation, marked},
         special_names::{is_of_copying, is_of_library},
-        watch::marked,
     },
-    rewrite::edit::{Edit, splice},
     syntax::{
         AnyNodeRef, Program, Ranged,
         ast::{Decorator, Expr, ExprName, Stmt, StmtFunctionDef},
@@ -192,23 +191,18 @@ pub fn branches(program: &Program) -> BTreeMap<String, bool> {
     found
 }
 
-/// The program, changed to print which of some functions run; none if it defines none of them.
-pub fn saying_what_runs(program: &Program, names: &BTreeSet<String>) -> Option<String> {
-    let wanted = definitions(program).filter(|definition| names.contains(definition.name.as_str()));
-    let mut edits: Vec<Edit> = wanted
-        .filter_map(|definition| {
-            let first: &Stmt = definition.body.first()?;
-            let name = definition.name.as_str();
-            // Whoever calls it may have put another stream in the place of standard error.
-            let say = format!(r#"__import__("sys").__stderr__.write("\x1e{name}\x1fran\x1e\n")"#);
-            Some(Edit::before(program, first.range(), &say))
-        })
-        .collect();
-    edits.sort();
-    (!edits.is_empty()).then(|| splice(program.text(), &edits))
+/// What makes a program write down which of some functions run.
+pub fn running(program: &Program, names: &BTreeSet<String>) -> Observation {
+    let mut observation = Observation::default();
+    for definition in definitions(program) {
+        if names.contains(definition.name.as_str()) {
+            observation.start(&definition.body, &definition.name);
+        }
+    }
+    observation
 }
 
-/// The functions that such a program said to run.
+/// The functions of which such a program wrote down that they ran.
 pub fn ran(stderr: &str) -> BTreeSet<String> {
     let said = marked(stderr).filter(|(_, what)| *what == "ran");
     said.map(|(name, _)| name.to_owned()).collect()
@@ -225,6 +219,7 @@ fn definitions(program: &Program) -> impl Iterator<Item = &StmtFunctionDef> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::observation::readable;
 
     #[test]
     fn decorators_of_the_function_around_a_line() {
@@ -311,14 +306,12 @@ mod tests {
         let program = Program::parse(text).unwrap();
         let found = handed_on(&program);
         assert_eq!(found, BTreeSet::from(["g".to_owned()]));
-        let says = saying_what_runs(&program, &found).unwrap();
-        assert!(
-            says.contains("(\"\\x1eg\\x1fran\\x1e\\n\")\n    return f(x)"),
-            "{says}"
-        );
+        let says = |names: &BTreeSet<String>| {
+            let text = running(&program, names).text(&program);
+            readable(&text.unwrap())
+        };
+        assert!(says(&found).contains("    show(\"ran\", \"g\"); return f(x)"));
+        assert!(says(&BTreeSet::from(["f".to_owned()])).contains("show(\"ran\", \"f\"); return x"));
         assert_eq!(ran("\u{1e}g\u{1f}ran\u{1e}\nnoise"), found);
-        let all = BTreeSet::from(["f".to_owned()]);
-        let says = saying_what_runs(&program, &all).unwrap();
-        assert!(says.contains("\\n\"); return x"), "{says}");
     }
 }

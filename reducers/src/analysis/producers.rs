@@ -9,7 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     analysis::{cpython, statement_tree::StatementTree},
-    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::Expr,
+        scope::{Binding, BindingKind},
+    },
     trace::evidence::{Evidence, SourceLine},
 };
 
@@ -158,6 +162,33 @@ pub fn produces(program: &Program, producer: &Producer, evidence: Option<&Eviden
         .any(|statement| tree.statements[statement].is_executed || is_handed_on(&tree, statement))
 }
 
+/// Whether a class of the program lists the attribute of a producer in its body, as in `_fields =
+/// ["a"]`: by that its base class knows what to keep.
+pub fn declares(program: &Program, producer: &Producer) -> bool {
+    let Producer::Store(name) = producer else {
+        return false;
+    };
+    let tree = StatementTree::untraced(program);
+    let is_of_class = |statement: usize| {
+        let around = tree.statements[statement].parent;
+        around.is_some_and(|around| tree.statements[around].node.is_stmt_class_def())
+    };
+    let is_name = |expr: &Expr| {
+        let text = expr.as_string_literal_expr();
+        text.is_some_and(|text| text.value.to_str() == name)
+    };
+    let mut nodes = program.tree().nodes.iter();
+    nodes.any(|node| {
+        let listed = match node.node {
+            AnyNodeRef::ExprList(list) => &list.elts,
+            AnyNodeRef::ExprTuple(tuple) => &tuple.elts,
+            AnyNodeRef::ExprSet(set) => &set.elts,
+            _ => return false,
+        };
+        listed.iter().any(is_name) && tree.around(node.node.range()).is_some_and(is_of_class)
+    })
+}
+
 /// Whether a statement stands in a function that an executed statement hands on, to be called where
 /// no trace sees it: in another process, or by a library that never does.
 fn is_handed_on(tree: &StatementTree<'_>, statement: usize) -> bool {
@@ -294,6 +325,37 @@ fn defining(tree: &StatementTree<'_>, name: &str) -> impl Iterator<Item = usize>
     defining.map(|(at, _)| at)
 }
 
+/// Whether a statement stores something in an object that nothing else can reach: in a new one, or
+/// one whose variable is used in no other statement.
+fn is_lost_at_once(tree: &StatementTree<'_>, statement: usize) -> bool {
+    let target = tree.statements[statement].target();
+    let Some(attribute) = target.and_then(Expr::as_attribute_expr) else {
+        return false;
+    };
+    let object = match &*attribute.value {
+        Expr::Name(name) => name,
+        Expr::Call(call) => {
+            let called = tree.program.slice(call.func.range()).rsplit('.').next();
+            return called.is_some_and(|name| name.starts_with(char::is_uppercase));
+        }
+        _ => return false,
+    };
+    let scopes = tree.program.scopes();
+    let variable = scopes.variables.iter().find(|variable| {
+        let mut uses = variable.uses.iter();
+        uses.any(|of_it| of_it.range == object.range)
+    });
+    variable.is_some_and(|variable| {
+        let is_made_here = |binding: &Binding| binding.kind == BindingKind::Value;
+        let within = tree.statements[statement].range;
+        variable.bindings.iter().all(is_made_here)
+            && variable
+                .uses
+                .iter()
+                .all(|of_it| within.contains_range(of_it.range))
+    })
+}
+
 /// The statements that store something under a name.
 fn storing(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
     let program = tree.program;
@@ -303,6 +365,7 @@ fn storing(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
         .into_iter()
         .flatten()
         .copied()
+        .filter(|&statement| !is_lost_at_once(tree, statement))
         .collect();
     storing.extend(defining(tree, name));
     let is_name = |expr: &Expr| match expr {
@@ -368,6 +431,7 @@ mod tests {
         let stored = |text: &str| produces(&Program::parse(text).unwrap(), &store, None);
         for text in [
             "x.y.a = 1\n",
+            "x = X()\nx.a = 1\nuse(x)\n",
             "setattr(x, 'a', 1)\n",
             "x['a'] = 1\n",
             "f({'a': 1})\n",
@@ -381,6 +445,8 @@ mod tests {
         }
         for text in [
             "x.a\n",
+            "X().a = 1\nX().a\n",
+            "x = X()\nx.a = 1\nX().a\n",
             "x['a']\n",
             "a = 1\n",
             "def a(): pass\n",
@@ -389,6 +455,16 @@ mod tests {
         ] {
             assert!(!stored(text), "{text}");
         }
+    }
+
+    #[test]
+    fn classes_declare_what_is_to_be_kept() {
+        let store = Producer::Store("a".to_owned());
+        let declared = |text: &str| declares(&Program::parse(text).unwrap(), &store);
+        assert!(declared("class A(B):\n    _kept = X + ['a']\n"));
+        assert!(!declared(
+            "class A(B):\n    def f(self):\n        return ['a']\nx = ['a']\n"
+        ));
     }
 
     #[test]

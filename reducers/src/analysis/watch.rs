@@ -1,5 +1,5 @@
-//! The values that the conditions of a reporting statement compare: their places in the text, and a
-//! program that prints them. Called by the judge; proposes nothing.
+//! The values that the conditions of a reporting statement compare: their places in the text, and
+//! what a run wrote down about them. Called by the judge; proposes nothing.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use crate::{
     analysis::{
         assignments::assigned_values,
         dependence_check::{Nodes, ReportSite, Rest, Side, tests, told},
+        observation::{Observation, marked},
         statement_tree::StatementTree,
     },
-    rewrite::edit::{Edit, splice},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{CmpOp, Expr, ExprCall, Operator},
@@ -17,27 +17,8 @@ use crate::{
     trace::evidence::Evidence,
 };
 
-/// Marks at the beginning of each line with which a watched program reports a value, and between
-/// the parts of the line.
-const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
-
-/// The reports of a watched program: each place with its value.
-pub(crate) fn marked(stderr: &str) -> impl Iterator<Item = (&str, &str)> {
-    let [begin, between] = MARKS;
-    stderr
-        .split(begin)
-        .filter_map(move |told| told.split_once(between))
-}
-
 /// The mark between the kind of an array, its numbers and its shape.
 const NUMBERS: char = '\u{1d}';
-
-/// Writes a value on standard error: plain ones as they are, of others the type, whether an array
-/// holds `nan` or `inf`, the numbers of a small one, and its shape.
-const SHOW: &str = include_str!("watch/show.py");
-
-/// The modules of values that are shown as they are.
-const PLAIN: &str = r#"("builtins", "datetime", "decimal", "fractions")"#;
 
 /// Functions that make an array, or another value, from their arguments.
 const MAKERS: [&str; 12] = [
@@ -54,6 +35,10 @@ const MAKERS: [&str; 12] = [
     "list",
     "tensor",
 ];
+
+/// The beginnings of the names of values that the nearest conditions compare, and that others do.
+const NEAREST: &str = "nearest";
+const OUTER: &str = "outer";
 
 /// How many names may stand between a value and its literals.
 const DEPTH: usize = 8;
@@ -201,30 +186,22 @@ fn operands_of(
     operands
 }
 
-/// The program, changed to print the values that the conditions of reporting statements compare;
-/// none if there are no conditions.
-pub fn watched(
+/// What makes a program write down the values that the conditions of reporting statements compare.
+pub fn watching(
     program: &Program,
     report_site: &ReportSite,
     evidence: Option<&Evidence>,
-) -> Option<String> {
-    let show = format!(
-        "(lambda place, value: (__import__(\"builtins\").exec({SHOW:?}, {{\"place\": place, \
-         \"value\": value, \"plain\": {PLAIN}}}), value)[1])"
-    );
-    let edits: Vec<Edit> = operands(program, report_site, evidence)
-        .iter()
-        .enumerate()
-        .map(|(place, (range, rank))| {
-            let nearest = if *rank == 0 { "nearest" } else { "outer" };
-            let value = program.slice(*range);
-            Edit::replace(*range, format!("{show}(\"{nearest}{place}\", {value})"))
-        })
-        .collect();
-    (!edits.is_empty()).then(|| splice(program.text(), &edits))
+) -> Observation {
+    let mut observation = Observation::default();
+    let operands = operands(program, report_site, evidence);
+    for (place, (range, rank)) in operands.into_iter().enumerate() {
+        let of = if rank == 0 { NEAREST } else { OUTER };
+        observation.value(range, &format!("{of}{place}"));
+    }
+    observation
 }
 
-/// A value that a watched program reported, without the numbers of an array.
+/// A value that a watched program wrote down, without the numbers of an array.
 pub fn without_numbers(value: &str) -> &str {
     value.split(NUMBERS).next().unwrap_or(value)
 }
@@ -312,7 +289,7 @@ fn is_telling(literal: &str) -> bool {
     !matches!(literal.parse(), Ok(0.0 | 1.0))
 }
 
-/// The reports of a watched program: the last value at each place.
+/// What a watched program wrote down: the last value at each place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// Of the nearest conditions.
@@ -327,16 +304,15 @@ impl Told {
     /// Reads it off the program's standard error.
     pub fn read(stderr: &str) -> Self {
         let mut values: BTreeMap<&str, &str> = BTreeMap::new();
-        for (place, value) in marked(stderr) {
-            values.insert(place, value);
-        }
+        let of_watching = |place: &str| place.starts_with(NEAREST) || place.starts_with(OUTER);
+        values.extend(marked(stderr).filter(|(place, _)| of_watching(place)));
         let mut told = Self::default();
         for (place, value) in values {
             let (value, shape) = match value.rsplit_once(NUMBERS) {
                 Some((value, shape)) => (value, Some(shape)),
                 None => (value, None),
             };
-            if place.starts_with("nearest") {
+            if place.starts_with(NEAREST) {
                 told.nearest.push(value.to_owned());
                 told.shapes.extend(shape.map(str::to_owned));
             } else {
@@ -394,6 +370,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::analysis::observation::readable;
 
     #[test]
     fn elements_that_are_written_out() {
@@ -410,17 +387,11 @@ mod tests {
     fn a_watched_program_tells_what_it_compares() {
         let text =
             "def f(x):\n    if x < 1:\n        return\n    raise ValueError(str(x))\nf(abs(2))\n";
-        let watched = watched(
-            &Program::parse(text).unwrap(),
-            &ReportSite::Raised(vec![5, 4]),
-            None,
-        )
-        .unwrap();
-        assert!(
-            watched.contains("(\"nearest0\", x) < ") && watched.contains("(\"nearest1\", 1):"),
-            "{watched}"
-        );
-        assert_eq!(watched.lines().count(), text.lines().count());
+        let program = Program::parse(text).unwrap();
+        let watching = watching(&program, &ReportSite::Raised(vec![5, 4]), None);
+        let watched = readable(&watching.text(&program).unwrap());
+        let condition = "if show(\"value\", \"nearest0\", x) < show(\"value\", \"nearest1\", 1):";
+        assert!(watched.contains(condition), "{watched}");
         let told = "noise\u{1e}nearest0\u{1f}3\u{1e}\n\u{1e}nearest0\u{1f}'a'\u{1e}\nmore\u{1e}outer1\u{1f}4\u{1e}\n";
         assert_eq!(
             Told::read(told),

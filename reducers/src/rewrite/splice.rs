@@ -3,7 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::syntax::{Program, TextRange};
+use crate::syntax::TextRange;
 
 /// One replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,16 +21,6 @@ impl Edit {
             range,
             text: String::new(),
         }
-    }
-
-    /// Inserts a simple statement before another one: on a separate line, or on the same line if
-    /// the other does not begin one.
-    pub(crate) fn before(program: &Program, statement: TextRange, text: &str) -> Self {
-        let text = match program.indentation(statement) {
-            Some(indentation) => format!("{text}{}{indentation}", program.newline()),
-            None => format!("{text}; "),
-        };
-        Self::replace(TextRange::empty(statement.start()), text)
     }
 
     /// Replaces a range.

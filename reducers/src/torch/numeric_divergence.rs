@@ -6,10 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    analysis::{
-        dependence_check::ReportSite,
-        watch::{marked, operands},
-    },
+    analysis::{dependence_check::ReportSite, observation::marked, watch::operands},
     rewrite::edit::{Edit, splice},
     syntax::{Program, Ranged, ast::Stmt},
 };

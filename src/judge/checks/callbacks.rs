@@ -4,22 +4,18 @@
 use std::collections::BTreeSet;
 
 use minrepro_reducers::{
-    analysis::handed_on::{handed_on, ran, saying_what_runs},
-    syntax::Program,
+    analysis::handed_on::{handed_on, ran, running},
     torch::environment::captures_graphs,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::{
-    check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
+    check::{Applied, Check, Checks, Kind, Script, Shown},
     measure::Measure,
-    probe::Probe,
+    observer::{Observed, Observer, Wish},
 };
-use crate::{
-    oracle::Verdict,
-    runner::{Job, RunError},
-};
+use crate::oracle::Verdict;
 
 pub(super) const KIND: Kind = Kind {
     id: "callbacks",
@@ -47,7 +43,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let reports = script
         .showing
         .is_some_and(|showing| probe.measure.report_site(showing).is_some());
-    let job = job(probe, program, &handed_on(program));
+    let text = running(program, &handed_on(program)).text(program);
+    let job = text.and_then(|text| probe.changed_job(program, text));
     let Some(job) = job.filter(|_| reports) else {
         return Ok(None);
     };
@@ -59,23 +56,32 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     Ok((!found.is_empty()).then(|| Box::new(Callbacks(found)) as Box<dyn Check>))
 }
 
-/// A run of a program that says which of some functions run; none if it defines none.
-fn job(probe: &Probe<'_>, program: &Program, names: &BTreeSet<String>) -> Option<Job> {
-    let text = saying_what_runs(program, names)?;
-    Some(probe.job(&program.sibling(text).ok()?.encode()?))
+impl Callbacks {
+    /// Those of the functions that a candidate still passes on.
+    fn left(&self, candidate: &Shown<'_>) -> BTreeSet<String> {
+        &self.0 & &handed_on(candidate.program)
+    }
+}
+
+impl Observer for Callbacks {
+    fn asks(&self, candidate: &Shown<'_>) -> Wish {
+        let observation = running(candidate.program, &self.left(candidate));
+        if observation.is_empty() {
+            Wish::Nothing(None)
+        } else {
+            Wish::Run(observation)
+        }
+    }
+
+    fn objection(&self, candidate: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
+        let all_ran = self.left(candidate).is_subset(&ran(observed.stderr));
+        (!all_ran).then_some(Verdict::Vacuous)
+    }
 }
 
 impl Check for Callbacks {
-    fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
-        let names = |candidate: &Shown<'_>| &self.0 & &handed_on(candidate.program);
-        let asked = |candidate: &Shown<'_>| {
-            job(probe, candidate.program, &names(candidate))
-                .map_or(Asked::Nothing(None), Asked::Run)
-        };
-        ask(probe, shown, asked, |candidate, outcome| {
-            let all_ran = names(candidate).is_subset(&ran(&outcome.stderr.text()));
-            (!all_ran).then_some(Verdict::Vacuous)
-        })
+    fn observer(&self) -> Option<&dyn Observer> {
+        Some(self)
     }
 
     fn claim(&self) -> Option<String> {

@@ -1,22 +1,16 @@
 //! Whether a program that catches an exception and reports a failure itself still catches the same
 //! one: `except Exception: print("failed")` says the same of any.
 
-use minrepro_reducers::{
-    analysis::{
-        caught::{caught, showing_caught},
-        dependence_check::ReportSite,
-    },
-    syntax::Program,
-};
+use minrepro_reducers::analysis::caught::{catching, caught};
 use serde_json::Value;
 
 use super::super::{
-    check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
-    probe::Probe,
+    check::{Applied, Check, Checks, Kind, Script, Shown},
+    observer::{Observed, Observer, Wish},
 };
 use crate::{
     oracle::{Caught, Verdict},
-    runner::{Exception, Job, Outcome, RunError, traceback},
+    runner::{Exception, Outcome, traceback},
 };
 
 pub(super) const ID: &str = "caught";
@@ -48,14 +42,15 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         return Ok(None);
     };
     let site = probe.measure.report_site(showing);
-    let Some(job) = site.and_then(|site| job(probe, program, &site)) else {
+    let text = site.and_then(|site| catching(program, &site).text(program));
+    let Some(job) = text.and_then(|text| probe.changed_job(program, text)) else {
         return Ok(None);
     };
     let runs = probe.run(&vec![job; RUNS])?;
     let runs: Vec<(Outcome, Vec<Exception>)> = runs
         .into_iter()
         .map(|outcome| {
-            let caught = exceptions(&outcome);
+            let caught = exceptions(&outcome.stderr.text());
             (outcome, caught)
         })
         .collect();
@@ -66,30 +61,31 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     Ok(found)
 }
 
-/// A run of a program that prints the exceptions that it catches before it reports; none if it
-/// catches none there.
-fn job(probe: &Probe<'_>, program: &Program, site: &ReportSite) -> Option<Job> {
-    let text = showing_caught(program, site)?;
-    Some(probe.job(&program.sibling(text).ok()?.encode()?))
+/// The exceptions that a run wrote down as caught.
+fn exceptions(stderr: &str) -> Vec<Exception> {
+    caught(stderr).filter_map(traceback::parse).collect()
 }
 
-/// The exceptions that a run of such a program caught.
-fn exceptions(outcome: &Outcome) -> Vec<Exception> {
-    let stderr = outcome.stderr.text();
-    caught(&stderr).filter_map(traceback::parse).collect()
+impl Observer for SameCaught {
+    fn asks(&self, candidate: &Shown<'_>) -> Wish {
+        let site = candidate.report_site.as_ref();
+        let observation = site.map(|site| catching(candidate.program, site));
+        match observation.filter(|observation| !observation.is_empty()) {
+            Some(observation) => Wish::Run(observation),
+            None => Wish::Nothing(Some(Verdict::Vacuous)),
+        }
+    }
+
+    fn objection(&self, _: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
+        let caught = exceptions(observed.stderr);
+        let is_same = self.0.is_among(observed.outcome, &caught);
+        (!is_same).then_some(Verdict::Vacuous)
+    }
 }
 
 impl Check for SameCaught {
-    fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
-        let asked = |candidate: &Shown<'_>| {
-            let site = candidate.report_site.as_ref();
-            let job = site.and_then(|site| job(probe, candidate.program, site));
-            job.map_or(Asked::Nothing(Some(Verdict::Vacuous)), Asked::Run)
-        };
-        ask(probe, shown, asked, |_, outcome| {
-            let is_same = self.0.is_among(outcome, &exceptions(outcome));
-            (!is_same).then_some(Verdict::Vacuous)
-        })
+    fn observer(&self) -> Option<&dyn Observer> {
+        Some(self)
     }
 
     fn claim(&self) -> Option<String> {

@@ -7,7 +7,8 @@ use minrepro_reducers::{
         dependence_check::{
             Grounds, Operations, Receivers, ReportSite, include, operations, receivers,
         },
-        watch::{Told, expects_constants, sides, watched, without_numbers},
+        observation::Observation,
+        watch::{Told, expects_constants, sides, watching, without_numbers},
     },
     syntax::Program,
     trace::evidence::Evidence,
@@ -17,15 +18,12 @@ use serde_json::Value;
 
 use super::{
     super::{
-        check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
-        probe::Probe,
+        check::{Applied, Check, Checks, Kind, Script, Shown},
+        observer::{Observed, Observer, Wish},
     },
     automatic_control,
 };
-use crate::{
-    oracle::Verdict,
-    runner::{Job, Outcome, RunError},
-};
+use crate::oracle::Verdict;
 
 pub(super) const KIND: Kind = Kind {
     id: "dependence",
@@ -75,7 +73,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         .map(Receivers::told_apart)
         .reduce(|all, receivers| all.common(&receivers))
         .unwrap_or_default();
-    let job = watching(probe, program, &report_site, evidence.as_ref());
+    let text = watching(program, &report_site, evidence.as_ref()).text(program);
+    let job = text.and_then(|text| probe.changed_job(program, text));
     // A value that differs from run to run proves nothing.
     let jobs = job.map(|job| vec![job.clone(), job]).unwrap_or_default();
     let outcomes = probe.run(&jobs)?;
@@ -150,8 +149,8 @@ impl Dependence {
     }
 
     /// Whether a run of a watched candidate compared the required values.
-    fn compares(&self, outcome: &Outcome) -> bool {
-        let compared = Told::read(&outcome.stderr.text());
+    fn compares(&self, stderr: &str) -> bool {
+        let compared = Told::read(stderr);
         if self.compares_alike && compared.compares_arrays() && !compared.compares_alike() {
             return false;
         }
@@ -166,29 +165,38 @@ impl Dependence {
     }
 }
 
-impl Check for Dependence {
-    fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
+impl Observer for Dependence {
+    fn asks(&self, candidate: &Shown<'_>) -> Wish {
         // The dependence on operations is read from the text, which costs nothing and refuses most
         // candidates. A run then shows which operations ran, and which values were compared.
-        let asked = |candidate: &Shown<'_>| {
-            let is_supported = self.is_supported(candidate, None);
-            let site = candidate.report_site.as_ref().filter(|_| is_supported);
-            let job = site.and_then(|site| {
-                if self.grounds.values.is_empty() {
-                    return Some(probe.job(&candidate.program.encode()?));
-                }
-                watching(probe, candidate.program, site, None)
-            });
-            job.map_or(Asked::Nothing(Some(Verdict::Vacuous)), |job| {
-                let traced = self.can_trace;
-                Asked::Run(Job { traced, ..job })
-            })
+        let is_supported = self.is_supported(candidate, None);
+        let Some(site) = candidate.report_site.as_ref().filter(|_| is_supported) else {
+            return Wish::Nothing(Some(Verdict::Vacuous));
         };
-        ask(probe, shown, asked, |candidate, outcome| {
-            let evidence = probe.evidence(std::slice::from_ref(outcome));
-            let ran = evidence.is_none_or(|evidence| self.is_supported(candidate, Some(&evidence)));
-            (!ran || !self.compares(outcome)).then_some(Verdict::Vacuous)
-        })
+        if self.grounds.values.is_empty() {
+            return Wish::Run(Observation::default());
+        }
+        let observation = watching(candidate.program, site, None);
+        if observation.is_empty() {
+            return Wish::Nothing(Some(Verdict::Vacuous));
+        }
+        Wish::Run(observation)
+    }
+
+    fn traces(&self) -> bool {
+        self.can_trace
+    }
+
+    fn objection(&self, candidate: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
+        let is_supported = |evidence: &Evidence| self.is_supported(candidate, Some(evidence));
+        let holds = observed.evidence.is_none_or(is_supported) && self.compares(observed.stderr);
+        (!holds).then_some(Verdict::Vacuous)
+    }
+}
+
+impl Check for Dependence {
+    fn observer(&self) -> Option<&dyn Observer> {
+        Some(self)
     }
 
     fn claim(&self) -> Option<String> {
@@ -212,15 +220,4 @@ fn operations_by_side(
 ) -> Vec<Operations> {
     let sides = sides(program, site, evidence).into_iter();
     sides.map(|side| side.operations).collect()
-}
-
-/// A run of a program that prints the values that its conditions compare.
-fn watching(
-    probe: &Probe<'_>,
-    program: &Program,
-    report_site: &ReportSite,
-    evidence: Option<&Evidence>,
-) -> Option<Job> {
-    let text = watched(program, report_site, evidence)?;
-    Some(probe.job(&program.sibling(text).ok()?.encode()?))
 }

@@ -30,6 +30,7 @@ checks! {
     callbacks,
     failing_call,
     sources,
+    received,
     rejected_argument,
     producers,
     preserved,

@@ -7,7 +7,7 @@ use minrepro_reducers::{
         dependence_check::packages,
         lost_values::lost_values,
         producers::{
-            Producer, added_to, attributes_read, counterparts, missing_name, owner_class, produces,
+            Producer, added_to, attributes_read, counterparts, declares, missing_name, produces,
             quoted_names,
         },
         quoted_lines::quoted_lines,
@@ -25,6 +25,7 @@ use super::{
         probe::Probe,
     },
     automatic_control,
+    sources::is_of_foreign_class,
 };
 use crate::{
     oracle::{Verdict, is_in_library, own_lines},
@@ -46,6 +47,9 @@ pub(super) const KIND: Kind = Kind {
 struct Producers {
     /// The code that stored it.
     producer: Producer,
+    /// Whether a class says that what is missing is to be kept.
+    #[serde(default)]
+    is_declared: bool,
     /// Whether a traced run of the script shows the bug, so that those of candidates say which
     /// statements ran.
     can_trace: bool,
@@ -88,6 +92,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let mut producers = producers.into_iter();
     let stored = producers.find(|producer| produces(program, producer, evidence.as_ref()));
     let check = |producer| Producers {
+        is_declared: declares(program, &producer),
         producer,
         can_trace: evidence.is_some(),
     };
@@ -115,13 +120,7 @@ fn none_in_place(program: &Program, exception: &Exception) -> Vec<Producer> {
 /// the library raises it, or the object is not of one of the script's own classes, or it depends on
 /// a value from a library.
 fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer> {
-    const BUILTINS: [&str; 8] = [
-        "dict", "list", "tuple", "str", "int", "float", "function", "type",
-    ];
-    let is_foreign = exception.short_class() == "AttributeError"
-        && owner_class(&exception.message).is_some_and(|class| {
-            !program.defined_names().contains(class) && !BUILTINS.contains(&class)
-        });
+    let is_foreign = is_of_foreign_class(program, exception);
     let is_of_library = || !packages(program, &own_lines(exception), None).is_empty();
     if !is_foreign && !is_in_library(exception) && !is_of_library() {
         return None;
@@ -229,6 +228,7 @@ impl Check for Producers {
 
     fn is_hopeless(&self, program: &Program) -> bool {
         !produces(program, &self.producer, None)
+            || self.is_declared && !declares(program, &self.producer)
     }
 
     fn claim(&self) -> Option<String> {

@@ -4,16 +4,25 @@
 
 use std::collections::BTreeSet;
 
-use minrepro_reducers::analysis::dependence_check::packages;
+use minrepro_reducers::{
+    analysis::{
+        dependence_check::{Operations, ReportSite, include, operations, packages},
+        producers::owner_class,
+    },
+    syntax::Program,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::super::{
-    check::{Applied, Check, Checks, Kind, Script, Shown},
-    measure::Measure,
+use super::{
+    super::{
+        check::{Applied, Check, Checks, Kind, Script, Shown},
+        measure::Measure,
+    },
+    automatic_control::is_exact,
 };
 use crate::{
-    oracle::{Verdict, claim, is_in_library, own_lines},
+    oracle::{Verdict, claim, is_called_by_library, is_in_library, own_lines},
     runner::Exception,
 };
 
@@ -27,12 +36,19 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Refuses candidates whose failing statement depends on none of these packages.
+/// Refuses candidates that fail on what something else gave.
 #[derive(Debug, Serialize, Deserialize)]
-struct Sources(BTreeSet<String>);
+struct Sources {
+    /// The packages on one of which the failing statement must depend, if it depends on any.
+    packages: BTreeSet<String>,
+    /// The operations on all of which it must depend.
+    operations: Operations,
+    /// Whether a library must call the failing function: it then says what the function works on.
+    is_called_by_library: bool,
+}
 
-/// Applies if a line of the script does not find something, and depends on values from packages.
-fn establish(script: &Script<'_>, _: &Checks) -> Applied {
+/// Applies if a line of the script does not find something in what a library gave it.
+fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     if script.is_flaky || matches!(probe.measure, Measure::Test(_)) {
         return Ok(None);
@@ -41,21 +57,30 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         .showing
         .and_then(|showing| showing.exception.as_ref())
         .filter(|_| probe.measure.has_mechanism())
-        .filter(|raised| !is_in_library(raised) && claim(raised).is_none())
-        .filter(|raised| reports_absence(raised));
+        .filter(|raised| claim(raised).is_none() && reports_absence(raised));
     let Some(exception) = exception else {
         return Ok(None);
     };
+    let mut check = Sources {
+        packages: BTreeSet::new(),
+        operations: Operations::new(),
+        is_called_by_library: is_called_by_library(exception) && !is_exact(so_far),
+    };
     let frames = own_lines(exception);
     // The text costs nothing, but only a trace shows which of it was executed.
-    let mut found = packages(program, &frames, None);
-    if !found.is_empty()
+    if !is_in_library(exception)
+        && !packages(program, &frames, None).is_empty()
         && let Some(evidence) = probe.traced(script.bytes)?
     {
-        found = packages(program, &frames, Some(&evidence));
+        check.packages = packages(program, &frames, Some(&evidence));
+        if is_of_foreign_class(program, exception) {
+            let site = ReportSite::Raised(frames);
+            let found = operations(program, &site, Some(&evidence)).into_iter();
+            check.operations = found.flatten().collect();
+        }
     }
-    let check = Sources(found);
-    Ok((!check.0.is_empty()).then(|| Box::new(check) as Box<dyn Check>))
+    let applies = check.is_called_by_library || !check.packages.is_empty();
+    Ok(applies.then(|| Box::new(check) as Box<dyn Check>))
 }
 
 /// Whether an exception says that something is not there.
@@ -75,14 +100,41 @@ pub(super) fn reports_absence(exception: &Exception) -> bool {
     }
 }
 
+/// Whether an object lacks an attribute that is of a class which neither the language nor the script
+/// defines.
+pub(super) fn is_of_foreign_class(program: &Program, exception: &Exception) -> bool {
+    const BUILTINS: [&str; 9] = [
+        "NoneType", "dict", "float", "function", "int", "list", "str", "tuple", "type",
+    ];
+    exception.short_class() == "AttributeError"
+        && owner_class(&exception.message).is_some_and(|class| {
+            !program.defined_names().contains(class) && !BUILTINS.contains(&class)
+        })
+}
+
 impl Check for Sources {
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
-        let found = packages(shown.program, &shown.failed_at, None);
-        self.0.is_disjoint(&found).then_some(Verdict::Vacuous)
+        let is_of_packages = || {
+            let found = packages(shown.program, &shown.failed_at, None);
+            self.packages.is_empty() || !self.packages.is_disjoint(&found)
+        };
+        let has_operations = || {
+            let site = ReportSite::Raised(shown.failed_at.clone());
+            let found = operations(shown.program, &site, None).into_iter();
+            include(&found.flatten().collect(), &self.operations)
+        };
+        let holds = (!self.is_called_by_library || shown.is_called_by_library)
+            && is_of_packages()
+            && (self.operations.is_empty() || has_operations());
+        (!holds).then_some(Verdict::Vacuous)
     }
 
     fn claim(&self) -> Option<String> {
-        let names: Vec<String> = self.0.iter().map(|name| format!("`{name}`")).collect();
+        if self.packages.is_empty() {
+            return Some("it fails in a function that a library calls".to_owned());
+        }
+        let names = self.packages.iter().map(|name| format!("`{name}`"));
+        let names: Vec<String> = names.collect();
         Some(format!("it fails on what {} gave", names.join(" or ")))
     }
 

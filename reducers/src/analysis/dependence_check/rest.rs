@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Nodes, Operations,
+    Nodes, Operations, is_exit,
     passing::{Passing, is_method},
     tests,
 };
@@ -119,7 +119,23 @@ impl<'o, 'a> Rest<'o, 'a> {
     /// Follows frames, outermost first: the values that they pass on, and the conditions that lead
     /// to them.
     pub(crate) fn of_frames(mut self, frames: Vec<usize>) -> Self {
-        self.todo.extend(self.conditions_of(&frames));
+        let mut conditions = self.conditions_of(&frames);
+        // If nothing else decides, that does which would have ended the program before.
+        if conditions.is_empty() {
+            conditions = self.passed(&frames);
+        }
+        // Where it is made whenever its function is called, it says what is wrong, unless it hands
+        // on what it handles.
+        if let Some(&last) = frames.last()
+            && !self.is_in_handler(last)
+            && !std::iter::once(last)
+                .chain(self.conditions(last))
+                .any(|at| self.decides(at))
+            && let Some(message) = message(self.outline.statements[last].node)
+        {
+            self.grow_by_part(last, message);
+        }
+        self.todo.extend(conditions);
         self.todo.extend(frames.last());
         self.frames = frames;
         self.grow_all();
@@ -195,14 +211,53 @@ impl<'o, 'a> Rest<'o, 'a> {
     /// The conditions that decide whether the innermost conditional frame is reached, the nearest
     /// first.
     pub(crate) fn conditions_of(&self, frames: &[usize]) -> Vec<usize> {
-        let decides =
-            |&statement: &usize| !tests(self.outline.statements[statement].node).is_empty();
         let of_frame = |&frame: &usize| {
             let all = std::iter::once(frame).chain(self.conditions(frame));
-            Some(all.filter(decides).collect::<Vec<_>>())
-                .filter(|conditions| !conditions.is_empty())
+            let deciding = all.filter(|statement| self.decides(*statement));
+            Some(deciding.collect::<Vec<_>>()).filter(|conditions| !conditions.is_empty())
         };
         frames.iter().rev().find_map(of_frame).unwrap_or_default()
+    }
+
+    /// Whether a statement stands in the handler of an exception.
+    fn is_in_handler(&self, statement: usize) -> bool {
+        let outline = self.outline;
+        let at = outline.statements[statement].range;
+        outline.ancestors(statement).any(|around| {
+            let attempt = outline.statements[around].node.as_stmt_try();
+            let handlers = attempt.map(|attempt| attempt.handlers.iter());
+            handlers.is_some_and(|mut all| all.any(|each| each.range().contains_range(at)))
+        })
+    }
+
+    /// Whether a statement tests something.
+    fn decides(&self, statement: usize) -> bool {
+        let mut tests = tests(self.outline.statements[statement].node).into_iter();
+        tests.any(|test| !test.is_literal_expr())
+    }
+
+    /// The assertions before the innermost frame, within its function, and the conditions on which
+    /// the program would have raised or ended.
+    fn passed(&self, frames: &[usize]) -> Vec<usize> {
+        let outline = self.outline;
+        let Some(&last) = frames.last() else {
+            return Vec::new();
+        };
+        let function = outline.function_of(last);
+        let ends = |statement: usize| {
+            let mut within = outline.within(statement);
+            within.any(|inner| {
+                outline.statements[inner].node.is_stmt_raise()
+                    || self.nodes[inner].iter().any(is_exit)
+            })
+        };
+        let before = (0..last).filter(|&statement| {
+            let node = outline.statements[statement].node;
+            outline.statements[statement].is_executed
+                && (node.is_stmt_assert() || node.is_stmt_if() && ends(statement))
+                && outline.function_of(statement) == function
+        });
+        before.collect()
     }
 
     /// The statements that decide whether another is reached, within its function: those around it,
@@ -506,4 +561,13 @@ impl<'o, 'a> Rest<'o, 'a> {
 /// not part of what it computes.
 fn is_receiver(name: &str) -> bool {
     matches!(name, "self" | "cls")
+}
+
+/// The message of a statement that raises.
+fn message(statement: AnyNodeRef<'_>) -> Option<TextRange> {
+    match statement {
+        AnyNodeRef::StmtRaise(raise) => Some(raise.exc.as_ref()?.as_call_expr()?.arguments.range),
+        AnyNodeRef::StmtAssert(assert) => assert.msg.as_ref().map(|message| message.range()),
+        _ => None,
+    }
 }

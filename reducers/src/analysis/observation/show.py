@@ -1,0 +1,167 @@
+import builtins
+import json
+import numbers
+import re
+import sys
+import traceback
+import zlib
+
+MOST = 300
+PLAIN = ("builtins", "datetime", "decimal", "fractions")
+HANDED_OUT = (range, type({}.keys()), type({}.values()), type({}.items()))
+counts = {}
+known = set()
+
+
+def say(place, text):
+    sys.__stderr__.write("%s%s%s%s%s\n" % (chr(30), place, chr(31), text, chr(30)))
+
+
+def array(value):
+    size = value.numel() if hasattr(value, "numel") else value.size
+    found = str(value.tolist()) if size <= 64 else ""
+    odd = [word for word in ("nan", "inf") if word in found]
+    found = re.sub(r"-?\d+\.\d+(?:e[-+]?\d+)?", lambda each: "%.4g" % float(each[0]), found)
+    shape = str(tuple(getattr(value, "shape", ())))
+    return "".join(" with " + word for word in odd) + chr(29) + found + chr(29) + shape
+
+
+def whole(value):
+    """A plain value as it is; of others the type, whether an array holds `nan` or `inf`, the
+    numbers of a small one, and its shape."""
+    kind = type(value)
+    text = ascii(value)[:200] if kind.__module__ in PLAIN else kind.__name__
+    if kind.__module__ not in PLAIN or " at 0x" in text:
+        text = kind.__name__
+        try:
+            text += array(value)
+        except Exception:
+            pass
+    return text
+
+
+def number(value):
+    kind = "int" if isinstance(value, numbers.Integral) else "number"
+    size = "zero" if value == 0 else "finite" if value - value == 0 else "odd"
+    return size + " " + kind
+
+
+def foreign(value):
+    # A class of the program's own may lose everything but what it gets from packages.
+    names = [base.__name__ for base in type(value).__mro__ if base.__module__ != "__main__"]
+    return names[0]
+
+
+def parameters(function):
+    code = getattr(function, "__code__", None)
+    return code and "%d %d %d" % (code.co_argcount, code.co_kwonlyargcount, code.co_flags & 12)
+
+
+def of_function(value):
+    """The name of a package's function; of the program's own functions the parameters."""
+    module = getattr(value, "__module__", None) or ""
+    return "own " + str(parameters(value)) if module == "__main__" else module + "." + value.__name__
+
+
+def of_class(value):
+    """The name of a package's class; of the program's own classes also what a package asks for."""
+    if value.__module__ != "__main__":
+        return value.__module__ + "." + value.__qualname__
+    own = [each for each in value.__mro__ + type(value).__mro__ if each.__module__ == "__main__"]
+    asked = {name: parameters(each) for of in own for name, each in vars(of).items() if name.startswith("__")}
+    asked = ["%s %s" % each for each in sorted(asked.items()) if each[1]]
+    return ", ".join(["own " + value.__qualname__] + asked)
+
+
+def short(text):
+    return [text] if len(text) <= 200 else ["%s... %08x" % (text[:100], zlib.crc32(text.encode()))]
+
+
+def described(value, depth=4):
+    """The kind of a value, with its text or parts if these are known."""
+    kind = type(value)
+    of_numpy = kind.__module__ == "numpy"
+    if value is None:
+        return ["None"]
+    if isinstance(value, type):
+        return ["class", of_class(value)]
+    if kind is bool or of_numpy and kind.__name__.startswith("bool"):
+        return ["bool", str(value)]
+    if kind in (int, float, complex) or of_numpy and isinstance(value, numbers.Number):
+        text = repr(value.item() if of_numpy else value)
+        # A number that is not round may have been computed from others.
+        return [number(value)] + short(text) * (kind is int or len(text) <= 8)
+    if kind in (str, bytes):
+        return [kind.__name__ + ", empty" * (not value)] + short(repr(value))
+    if kind in (list, tuple, set, frozenset, dict):
+        parts = [each for pair in value.items() for each in pair] if kind is dict else list(value)
+        name = kind.__name__ + ", empty" * (not parts)
+        if len(parts) > MOST or not depth:
+            return [name]
+        return [name, [described(part, depth - 1) for part in parts]]
+    if kind.__module__ == "builtins" and callable(value):
+        return ["function", of_function(value)]
+    # Whatever is handed out one by one may be written out as a list.
+    if hasattr(kind, "__next__") or kind in HANDED_OUT:
+        return [""]
+    name = foreign(value)
+    if hasattr(kind, "dtype"):
+        name += " of " + re.sub(r"\d+|torch\.|b(?=float)", "", str(value.dtype))
+    if hasattr(kind, "shape"):
+        shape = tuple(value.shape)
+        name += " without dimensions" if not shape else ", empty" if 0 in shape else ""
+        return [name, str(shape)]
+    return [name]
+
+
+def received(name, function, arguments, named):
+    found = {str(place): value for place, value in enumerate(arguments)}
+    found.update(named)
+    holder = getattr(function, "__self__", None)
+    if holder is not None and not isinstance(holder, (type, type(sys))):
+        found[""] = holder
+    of = function if isinstance(function, type) else type(found.get("", function))
+    is_of_language = holder is builtins or of.__module__ == "builtins" and ("" in found or of is function)
+    say_received("builtin " * is_of_language + name, found)
+
+
+def say_received(name, found):
+    count = counts.get(name, 0)
+    if count > MOST:
+        return
+    text = json.dumps({place: described(value) for place, value in found.items()}, sort_keys=True)
+    if (name, text) not in known:
+        known.add((name, text))
+        counts[name] = count + 1
+        say("received " + name, text if count < MOST else '{"*": [""]}')
+
+
+def watched(name, function):
+    def call(*arguments, **named):
+        try:
+            received(name, function, arguments, named)
+        except Exception:
+            pass
+        return function(*arguments, **named)
+
+    return call
+
+
+def show(what, name="", value=None):
+    if what == "call":
+        return watched(name, value)
+    if what == "value":
+        say(name, whole(value))
+    elif what == "operand":
+        try:
+            say_received(name, {"0": value})
+        except Exception:
+            pass
+    elif what == "caught":
+        say("caught", traceback.format_exc())
+    else:
+        say(name, what)
+    return value
+
+
+builtins._minrepro_show = show

@@ -1,0 +1,314 @@
+//! What the functions and methods of packages receive while a program runs: their arguments, and
+//! the objects whose methods they are. A library that gets a number in the place of an object, or
+//! an empty text in the place of one that is not, does something else in the same words. Called by
+//! the judge; proposes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    analysis::{
+        dependence_check::Operations,
+        names::ImportedNames,
+        observation::{Observation, marked},
+    },
+    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
+};
+
+/// Functions that only make texts for people or count, and those that look at who calls them.
+const OF_NO_MATTER: [&str; 12] = [
+    "dir", "eval", "exec", "format", "globals", "locals", "print", "range", "repr", "str", "super",
+    "vars",
+];
+
+/// The mark of functions and methods of the language's own.
+const OF_LANGUAGE: &str = "builtin ";
+
+/// The place that stands for more calls than are written down.
+const MORE: &str = "*";
+
+/// The mark of what a run writes down about a call.
+const MARK: &str = "received ";
+
+/// A value that a call received.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Value {
+    /// Its kind alone; an empty one for what is handed out one by one.
+    Kind([String; 1]),
+    /// Its kind and its text.
+    Plain(String, String),
+    /// Its kind and its parts.
+    Parts(String, Vec<Value>),
+}
+
+impl Value {
+    fn kind(&self) -> &str {
+        match self {
+            Self::Kind([kind]) | Self::Plain(kind, _) | Self::Parts(kind, _) => kind,
+        }
+    }
+
+    fn parts(&self) -> &[Self] {
+        match self {
+            Self::Parts(_, parts) => parts,
+            _ => &[],
+        }
+    }
+
+    /// Whether a value is what is left of this one, or any where nothing is known of it.
+    fn has_left(&self, other: &Self) -> bool {
+        if self.kind().is_empty() {
+            return true;
+        }
+        match (self, other) {
+            (Self::Parts(kind, whole), Self::Parts(other, left)) => {
+                let mut whole = whole.iter();
+                kind == other
+                    && left
+                        .iter()
+                        .all(|part| whole.any(|of_whole| of_whole.has_left(part)))
+            }
+            (Self::Plain(..), Self::Plain(..)) => self == other,
+            _ => self.kind() == other.kind(),
+        }
+    }
+}
+
+/// The values that a call received, by position or name; the object of a method has none.
+type Call = BTreeMap<String, Value>;
+
+/// What calls received, by the name of the function.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Received {
+    calls: BTreeMap<String, Vec<Call>>,
+    /// The functions of which candidates must make calls that the program makes.
+    exact: BTreeSet<String>,
+}
+
+impl Received {
+    /// Reads it off the standard error of a program that writes it down.
+    pub fn read(stderr: &str) -> Self {
+        let mut found = Self::default();
+        for (name, call) in marked(stderr) {
+            if let Some(name) = name.strip_prefix(MARK)
+                && let Ok(call) = serde_json::from_str(call)
+            {
+                let calls = found.calls.entry(name.to_owned()).or_default();
+                calls.push(call);
+            }
+        }
+        found
+    }
+
+    /// The part of it about calls of packages that are among some operations.
+    #[must_use]
+    pub fn by(mut self, operations: &Operations) -> Self {
+        let called = called(operations);
+        self.calls.retain(|name, _| called.contains(name.as_str()));
+        self
+    }
+
+    /// The part of it about some operations, which in candidates must receive what is left of what
+    /// they receive here, if that is the same in another run.
+    #[must_use]
+    pub fn exactly_by(mut self, operations: &Operations, other_run: &Self) -> Self {
+        let called = called(operations);
+        self.calls.retain(|name, calls| {
+            let of_packages = called.contains(name.as_str());
+            let of_language = name.strip_prefix(OF_LANGUAGE);
+            of_packages
+                || of_language.is_some_and(|name| called.contains(name))
+                || operations.contains(name) && other_run.calls.get(name) == Some(calls)
+        });
+        let calls = self.calls.iter();
+        let steady = calls.filter(|(name, calls)| other_run.calls.get(*name) == Some(calls));
+        self.exact = steady.map(|(name, _)| name.clone()).collect();
+        self
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Whether candidates must make calls that the program makes.
+    pub fn is_exact(&self) -> bool {
+        !self.exact.is_empty()
+    }
+
+    /// Whether the calls of a candidate receive nothing that is not allowed.
+    pub fn allows(&self, candidate: &Self) -> bool {
+        candidate.calls.iter().all(|(name, its)| {
+            let Some(known) = self.calls.get(name) else {
+                return true;
+            };
+            if known.iter().any(|call| call.contains_key(MORE)) {
+                return true;
+            }
+            if self.exact.contains(name) {
+                let mut its = its.iter();
+                its.all(|call| known.iter().any(|whole| is_left_of(call, whole)))
+            } else {
+                let (known, its) = (kinds(known), kinds(its));
+                its.iter().all(|(place, its)| {
+                    let known = known.get(place);
+                    known.is_none_or(|known| known.contains("") || its.is_subset(known))
+                })
+            }
+        })
+    }
+}
+
+/// The names of the functions among some operations.
+fn called(operations: &Operations) -> BTreeSet<&str> {
+    let calls = operations.iter();
+    calls
+        .filter_map(|operation| Some(operation.split_once("()")?.0))
+        .collect()
+}
+
+/// Whether a call receives what is left of another's arguments.
+fn is_left_of(call: &Call, whole: &Call) -> bool {
+    let mut values = call.iter();
+    values.all(|(place, value)| {
+        let known = whole.get(place);
+        known.is_some_and(|known| known.has_left(value))
+    })
+}
+
+/// The kinds of what calls receive and of the parts of it, by the place.
+fn kinds(calls: &[Call]) -> BTreeMap<(&str, bool), BTreeSet<&str>> {
+    let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
+    for (place, value) in calls.iter().flatten() {
+        let whole = found.entry((place.as_str(), false)).or_default();
+        whole.insert(value.kind());
+        let parts = found.entry((place.as_str(), true)).or_default();
+        parts.extend(value.parts().iter().map(Value::kind));
+    }
+    // Of what has no known parts, nothing is known.
+    found.retain(|_, kinds| !kinds.is_empty());
+    found
+}
+
+/// What makes a program write down what calls of others' functions receive, and what comparisons
+/// do.
+pub fn receiving(program: &Program) -> Observation {
+    let tree = program.tree();
+    let own = program.defined_names();
+    let imported = ImportedNames::of(tree);
+    let variables = program.scopes().variables.iter();
+    let variables: BTreeSet<&str> = variables.map(|variable| variable.name.as_str()).collect();
+    let mut observation = Observation::default();
+    for (at, node) in tree.nodes.iter().enumerate() {
+        // The quotes of a formatted text may not stand in it again.
+        let is_in_text = || {
+            let mut around = tree.ancestors(at as u32);
+            around.any(|around| around.is_expr_f_string())
+        };
+        if let AnyNodeRef::ExprCompare(compare) = node.node
+            && !is_in_text()
+        {
+            let left = [(&compare.ops[0], &*compare.left)];
+            let sides = left
+                .into_iter()
+                .chain(compare.ops.iter().zip(&compare.comparators));
+            for (operator, side) in sides {
+                observation.operand(side.range(), operator.as_str());
+            }
+        }
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            continue;
+        };
+        let parent = tree.ancestors(at as u32).next();
+        let is_decorator = parent.is_some_and(|parent| parent.is_decorator());
+        let (name, is_variable) = match &*call.func {
+            Expr::Name(name) => {
+                let is_foreign = imported.path(&call.func).is_some();
+                (
+                    name.id.as_str(),
+                    !is_foreign && variables.contains(name.id.as_str()),
+                )
+            }
+            Expr::Attribute(method) => (method.attr.as_str(), false),
+            _ => continue,
+        };
+        let is_of_others = !is_variable && !own.contains(name) && !OF_NO_MATTER.contains(&name);
+        if is_of_others && !is_decorator && !is_in_text() {
+            observation.calls_of(call.func.range(), name);
+        }
+    }
+    observation
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::observation::readable;
+
+    #[test]
+    fn calls_of_others_are_observed() {
+        let check = |text: &str, expected: &str| {
+            let program = Program::parse(text).unwrap();
+            let text = receiving(&program).text(&program).unwrap_or_default();
+            assert_eq!(readable(&text), expected);
+        };
+        check(
+            "import lib\nlib.f(x.g(1), *y)\n",
+            "import lib\nshow(\"call\", \"f\", lib.f)(show(\"call\", \"g\", x.g)(1), *y)\n",
+        );
+        check("def f(x): pass\nf(1)\ng = f\ng(print(2))\n", "");
+        check("@lib.f(1)\ndef g(): return f'{abs(1)}'\n", "");
+    }
+
+    fn read(calls: &[(&str, &str)]) -> Received {
+        let lines = calls
+            .iter()
+            .map(|(name, call)| format!("\u{1e}received {name}\u{1f}{call}\u{1e}\n"));
+        Received::read(&format!("noise\n{}", lines.collect::<String>()))
+    }
+
+    #[test]
+    fn calls_go_on_receiving_things_of_the_same_kinds() {
+        let known = read(&[
+            ("f", r#"{"": ["Lib"], "0": ["str", "'a'"]}"#),
+            ("f", r#"{"0": ["list", [["zero int", "0"]]], "k": [""]}"#),
+            ("h", r#"{"0": ["class"]}"#),
+        ]);
+        let known = known.by(&["f()".to_owned(), "g() alone".to_owned()].into());
+        let allows = |name: &str, call: &str| known.allows(&read(&[(name, call)]));
+        assert!(allows(
+            "f",
+            r#"{"": ["Lib"], "0": ["str", "'b'"], "k": ["None"]}"#
+        ));
+        assert!(allows("f", r#"{"0": ["list", [["zero int", "0"]]]}"#));
+        assert!(allows("h", r#"{"0": ["None"]}"#) && known.allows(&Received::default()));
+        assert!(!allows("f", r#"{"0": ["str, empty", "''"]}"#));
+        assert!(!allows("f", r#"{"": ["None"]}"#));
+        assert!(!allows("f", r#"{"0": ["list", [["str", "'a'"]]]}"#));
+    }
+
+    #[test]
+    fn exact_calls_receive_what_is_left_of_the_same_values() {
+        let calls = [
+            (
+                "f",
+                r#"{"0": ["list", [["str", "'a'"], ["str", "'b'"]]], "1": ["T", "(2,)"]}"#,
+            ),
+            ("g", r#"{"0": ["finite number", "0.5"]}"#),
+        ];
+        let other = [calls[0], ("g", r#"{"0": ["finite number", "0.7"]}"#)];
+        let operations = ["f()", "g()", "=="].map(str::to_owned).into();
+        let known = read(&calls).exactly_by(&operations, &read(&other));
+        let allows = |name: &str, call: &str| known.allows(&read(&[(name, call)]));
+        assert!(allows(
+            "f",
+            r#"{"0": ["list", [["str", "'b'"]]], "1": ["T", "(2,)"]}"#
+        ));
+        assert!(!allows("f", r#"{"0": ["list", [["str", "'c'"]]]}"#));
+        assert!(!allows("f", r#"{"1": ["T", "(1,)"]}"#));
+        // Its value varies.
+        assert!(allows("g", r#"{"0": ["finite number", "2.0"]}"#));
+    }
+}
