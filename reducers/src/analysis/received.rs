@@ -22,6 +22,9 @@ const OF_NO_MATTER: [&str; 12] = [
     "vars",
 ];
 
+/// The mark of the kind of an empty container.
+const EMPTY: &str = ", empty";
+
 /// The mark of functions and methods of the language's own.
 const OF_LANGUAGE: &str = "builtin ";
 
@@ -154,7 +157,7 @@ impl Received {
                 let (known, its) = (kinds(known), kinds(its));
                 its.iter().all(|(place, its)| {
                     let known = known.get(place);
-                    known.is_none_or(|known| known.contains("") || its.is_subset(known))
+                    known.is_none_or(|known| its.iter().all(|kind| is_as_good(kind, known)))
                 })
             }
         })
@@ -176,6 +179,28 @@ fn is_left_of(call: &Call, whole: &Call) -> bool {
         let known = whole.get(place);
         known.is_some_and(|known| known.has_left(value))
     })
+}
+
+/// Whether a value of a kind says as much as those of known kinds: an object may be replaced by
+/// another, but not by a constant, and nothing by something that is empty, zero or no number.
+fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
+    const NUMBERS: [&str; 3] = ["zero ", "finite ", "odd "];
+    let number = |kind: &str| NUMBERS.iter().any(|size| kind.starts_with(size));
+    let is_constant = |kind: &&str| {
+        let name = kind.strip_suffix(EMPTY).unwrap_or(kind);
+        matches!(name, "None" | "bool" | "bytes" | "str") || number(kind)
+    };
+    if known.contains("") || known.contains(kind) {
+        return true;
+    }
+    if let Some(full) = kind.strip_suffix(EMPTY) {
+        return !known.contains(full) && !is_constant(&kind);
+    }
+    if number(kind) {
+        let size = kind.split(' ').next();
+        return size == Some("finite") && known.iter().any(is_constant);
+    }
+    kind != "None" && (!is_constant(&kind) || known.iter().any(is_constant))
 }
 
 /// The kinds of what calls receive and of the parts of it, by the place.
@@ -286,7 +311,9 @@ mod tests {
         assert!(allows("h", r#"{"0": ["None"]}"#) && known.allows(&Received::default()));
         assert!(!allows("f", r#"{"0": ["str, empty", "''"]}"#));
         assert!(!allows("f", r#"{"": ["None"]}"#));
-        assert!(!allows("f", r#"{"0": ["list", [["str", "'a'"]]]}"#));
+        assert!(!allows("f", r#"{"0": ["list, empty", []]}"#));
+        let constant = r#"{"": ["finite int", "2"]}"#;
+        assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
     }
 
     #[test]
