@@ -284,6 +284,8 @@ fn the_innermost_frame_names_the_component() {
     let called = dynamo.replace("in f", "in call_user_compiler");
     let aot = python("torch/_functorch/_aot_autograd/collect_metadata_analysis.py");
     let lowering = python("torch/_inductor/lowering.py");
+    let export = python("torch/export/_trace.py");
+    let shapes = python("torch/fx/experimental/symbolic_shapes.py");
     let traceback = "Traceback (most recent call last):";
     let compiled = &["oncall: pt2"];
     for (frames, expected) in [
@@ -294,6 +296,11 @@ fn the_innermost_frame_names_the_component() {
             &["module: inductor"],
         ),
         (vec![traceback, &dynamo, &aot], &["module: pt2-dispatcher"]),
+        // An export is the exporter's, wherever it fails.
+        (
+            vec![traceback, &export, &shapes],
+            &["oncall: export", "module: dynamic shapes"],
+        ),
         // Dynamo only passes on the failure of a backend.
         (
             vec![traceback, &lowering, traceback, &called],
@@ -351,6 +358,14 @@ fn words_name_a_component_only_where_nothing_else_does() {
         "```python\nimport torch\nprint(torch.export.export(m, (x,)))\n```\nIs it dynamo?",
         compiled,
         &["oncall: export"],
+    );
+    // The last of the backends in a script is the one that fails.
+    check(
+        "It differs",
+        "```python\nimport torch\ntorch.compile(f, backend='eager')(x)\n\
+         torch.compile(f, backend='inductor')(x)\n```\n",
+        compiled,
+        &["module: inductor"],
     );
     check(
         "Inductor fails on CPU",

@@ -70,6 +70,9 @@ pub struct ComponentLabel {
     /// Parts of paths that the stacks of other components have, too.
     #[serde(default)]
     pub outer: Vec<String>,
+    /// Whether a frame speaks for it wherever it is in its stack.
+    #[serde(default)]
+    pub anywhere: bool,
     /// Whether a frame speaks for it only if it is the innermost of its stack.
     #[serde(default)]
     pub raised: bool,
@@ -79,6 +82,9 @@ pub struct ComponentLabel {
     /// Names in code that speak for it: full ones, or their last parts.
     #[serde(default)]
     pub apis: Vec<String>,
+    /// The backend of `torch.compile` that uses it and no component behind it.
+    #[serde(default)]
+    pub backend: Option<String>,
     /// Parts of frames with which a stack does not speak for it.
     #[serde(default)]
     pub not: Vec<String>,

@@ -27,6 +27,10 @@ pattern!(
 );
 // Below a frame: its code, as Python and as notebooks show it, and marks under that.
 pattern!(FRAME_CODE, r"^\s{4,}\S|^\s*(?:-+> ?)?\d+ |^\s*[~^]+$");
+pattern!(
+    BACKEND,
+    r#"\bbackend ?= ?["'](eager|aot_eager|inductor)["']"#
+);
 pattern!(RANK, r"^\[rank\d+\]:? ?");
 /// Of code that does not parse as a whole, so many lines are looked at.
 const MOST_LINES: usize = 200;
@@ -75,6 +79,8 @@ pub(in crate::scrub) struct IssueText {
     title: String,
     /// Names in code, with the line of each.
     names: Vec<(String, String)>,
+    /// Backends in code, with the line of each.
+    backends: Vec<(String, String)>,
     /// Frames of each stack, outermost first.
     stacks: Vec<Vec<String>>,
     /// Lines of errors.
@@ -89,6 +95,7 @@ impl IssueText {
         let mut text = Self {
             title: issue.title.clone(),
             names: Vec::new(),
+            backends: Vec::new(),
             stacks: Vec::new(),
             errors: Vec::new(),
             prose: Vec::new(),
@@ -123,6 +130,11 @@ impl IssueText {
         let Some((program, count)) = parsed else {
             return self.add_log(code);
         };
+        for line in &lines[..count] {
+            let found = BACKEND.captures(line);
+            self.backends
+                .extend(found.map(|found| (found[1].to_owned(), line.trim().to_owned())));
+        }
         let line = |number: u32| lines.get(number.saturating_sub(1) as usize);
         self.names
             .extend(mentions(&program).into_iter().map(|(name, number)| {
@@ -270,12 +282,16 @@ impl IssueText {
         // Of a stack only the innermost frame that a component knows says where the failure is:
         // what is compiled last has the others on its path.
         let frame = self.stacks.iter().find_map(|stack| {
-            let is_known = |frame: &&String| all.iter().any(|row| is_of(&row.frames, frame));
-            let inner = stack.iter().rev().find(is_known)?;
+            if stack.iter().any(|frame| is_of(&row.not, frame)) {
+                return None;
+            }
+            let mut frames = stack.iter().rev();
+            if row.anywhere {
+                return frames.find(|frame| is_of(&row.frames, frame));
+            }
+            let inner = frames.find(|frame| all.iter().any(|row| is_of(&row.frames, frame)))?;
             let is_raised = stack.last() == Some(inner);
-            let is_elsewhere = stack.iter().any(|frame| is_of(&row.not, frame));
-            let counts = is_of(&row.frames, inner) && (is_raised || !row.raised) && !is_elsewhere;
-            counts.then_some(inner)
+            (is_of(&row.frames, inner) && (is_raised || !row.raised)).then_some(inner)
         });
         let outer = || {
             let is_outer = |frame: &&String| all.iter().any(|row| is_of(&row.outer, frame));
@@ -285,19 +301,36 @@ impl IssueText {
             });
             frames.next()
         };
-        let error = || self.errors.iter().find(is_sign);
+        let error = || {
+            let mut lines = self.errors.iter().filter(is_sign);
+            lines.find(|line| shows_failure(line))
+        };
         let title = || Some(&self.title).filter(is_sign);
         let is_named = |name: &str| row.apis.iter().any(|api| is_api(name, api));
         let code = || {
             let mut names = self.names.iter();
             names.find_map(|(name, line)| is_named(name).then_some(line))
         };
-        let word = || self.prose.iter().find(is_sign);
+        // A script that names several backends compares the last with those that work.
+        let last = self
+            .backends
+            .iter()
+            .max_by_key(|(name, _)| match name.as_str() {
+                "inductor" => 2,
+                "aot_eager" => 1,
+                _ => 0,
+            });
+        let backend = || {
+            let (name, line) = last?;
+            (Some(name) == row.backend.as_ref()).then_some(line)
+        };
+        // A line of a log that is no error says as much as a line of text.
+        let word = || self.prose.iter().chain(&self.errors).find(is_sign);
         let found = frame
             .map(|line| (EvidenceKind::Frame, line))
             .or_else(|| Some((EvidenceKind::Title, title()?)))
             .or_else(|| Some((EvidenceKind::Error, error()?)))
-            .or_else(|| Some((EvidenceKind::Code, code()?)))
+            .or_else(|| Some((EvidenceKind::Code, code().or_else(backend)?)))
             .or_else(|| Some((EvidenceKind::OuterFrame, outer()?)))
             .or_else(|| Some((EvidenceKind::Word, word()?)));
         found.map(|(kind, line)| EvidenceLine {
