@@ -9,8 +9,8 @@ use super::{
     diagnose_args::DiagnoseArgs,
     help,
     scrub_args::{BisectArgs, ScrubArgs},
-    stale_args::StaleArgs,
-    triage_args::TriageArgs,
+    stale_args::{STALE_EXAMPLES, StaleArgs},
+    triage_args::{TRIAGE_EXAMPLES, TriageArgs},
     values::{SandboxWhen, duration, share, size, variable},
 };
 use crate::runner::Covered;
@@ -74,11 +74,13 @@ pub enum Verb {
     ///
     /// Add only labels from the built-in tables, each with the line of the issue that supports it.
     /// Remove nothing. Every write is shown first and needs your agreement.
+    #[command(after_long_help = TRIAGE_EXAMPLES)]
     Triage(TriageArgs),
     /// Find marks of tests, such as `expectedFailure`, that no longer hold.
     ///
     /// Remove each mark in a copy of the checkout and run its test three times. Write a patch that
     /// removes the marks whose tests pass each time. Change the checkout only with `--apply`.
+    #[command(after_long_help = STALE_EXAMPLES)]
     Stale(StaleArgs),
     /// List the reduction passes, or explain one.
     Passes(PassesArgs),

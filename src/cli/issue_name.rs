@@ -82,6 +82,9 @@ impl FromStr for IssueName {
                 .next()
                 .unwrap_or_default()
                 .trim_end_matches('/');
+            if path.contains("/pull/") {
+                return Err("this is a pull request, not an issue".to_owned());
+            }
             let (repo, digits) = path.split_once("/issues/").ok_or_else(unknown)?;
             return Ok(Self {
                 repo: Some(repo.parse()?),

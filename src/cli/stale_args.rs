@@ -6,6 +6,12 @@ use clap::Args;
 
 use super::values::duration;
 
+pub(super) const STALE_EXAMPLES: &str = "\
+Examples:
+  minrepro stale checkout --tests test/export        marks of some files
+  minrepro stale checkout --issue 123456 --apply     marks of an issue, removed
+  minrepro stale checkout --since v2.9.0             marks of issues that commits fix since then";
+
 /// The arguments of `stale`.
 #[derive(Clone, Debug, Args)]
 pub struct StaleArgs {

@@ -6,6 +6,12 @@ use clap::Args;
 
 use super::issue_name::{IssueName, Repo};
 
+pub(super) const TRIAGE_EXAMPLES: &str = "\
+Examples:
+  minrepro triage 123456 --dry-run                    shows everything, writes nothing to the issue
+  gh api repos/OWNER/NAME/issues/123456 > issue.json
+  minrepro triage --from issue.json --json            reads no more than the file";
+
 /// The arguments of `triage`.
 #[derive(Clone, Debug, Args)]
 pub struct TriageArgs {
@@ -16,8 +22,8 @@ pub struct TriageArgs {
         conflicts_with = "from"
     )]
     pub issue: Option<IssueName>,
-    /// Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it, without using the
-    /// network.
+    /// Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER`
+    /// prints it, without using the network.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// The repository [default: that of the URL, else pytorch/pytorch].

@@ -42,7 +42,10 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 
 /// A size in bytes: `4G`, `512MiB`.
 pub(super) fn size(text: &str) -> Result<u64, String> {
-    let size = text.parse::<bytesize::ByteSize>()?.as_u64();
+    let parsed = text.parse::<bytesize::ByteSize>();
+    let size = parsed
+        .map_err(|_| "name a size such as `500M` or `16G`".to_owned())?
+        .as_u64();
     if size < 1 << 20 {
         Err("no interpreter runs in less than 1M".to_owned())
     } else {

@@ -16,8 +16,13 @@ use crate::{
 pub(super) fn stale(args: &StaleArgs, printer: Printer) -> Result<Exit, Failure> {
     let root = args.folder.canonicalize().ok().filter(|root| root.is_dir());
     let root = root.ok_or_else(|| {
-        Failure::usage(format!("there is no folder `{}`", args.folder.display()))
-            .hint("name the checkout whose tests have marks")
+        let folder = args.folder.display();
+        let what = if args.folder.is_file() {
+            format!("`{folder}` is a file")
+        } else {
+            format!("there is no folder `{folder}`")
+        };
+        Failure::usage(what).hint("name the checkout whose tests have marks")
     })?;
     let mut issues: Option<BTreeSet<u64>> = args.issue.map(|issue| BTreeSet::from([issue]));
     if let Some(rev) = &args.since {
@@ -70,6 +75,9 @@ pub(super) fn stale(args: &StaleArgs, printer: Printer) -> Result<Exit, Failure>
         .marks(&filter)
         .map_err(|error| failure(error.into()))?;
     printer.note(format!("{} marks", marks.len()));
+    if marks.is_empty() {
+        printer.note("no file of tests below the folder has a mark that was asked for");
+    }
     let tried = checkout
         .try_all(&marks, &mut |found| printer.note(line(found)))
         .map_err(failure)?;

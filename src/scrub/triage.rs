@@ -2,7 +2,7 @@
 //! labels come from the tables in `reducers/src/torch/facts`, each with the line of the issue that
 //! supports it. Plan, agreement and writes are those of a scrub.
 
-use minrepro_reducers::torch::diagnosis::{TopicRow, compiler_labels, distributed};
+use minrepro_reducers::torch::diagnosis::{ComponentLabel, TopicRow, compiler_labels, distributed};
 use serde::Serialize;
 
 use super::{
@@ -129,23 +129,44 @@ pub fn decide(issue: &Issue) -> Triage {
     triage
 }
 
-/// The components of the compiler that an issue names.
+/// The components of the compiler that an issue names. Where stacks, errors or the title name one,
+/// code and words that name others say only what else is involved.
 fn compiler(text: &IssueText, triage: &mut Triage) {
-    for row in compiler_labels()
-        .labels
+    let rows = &compiler_labels().labels;
+    let rank = |kind: EvidenceKind| match kind {
+        EvidenceKind::Frame | EvidenceKind::Error | EvidenceKind::Title => 2,
+        EvidenceKind::Code => 1,
+        EvidenceKind::Word | EvidenceKind::OuterFrame => 0,
+    };
+    let mut found: Vec<(&ComponentLabel, EvidenceLine)> = rows
         .iter()
         .filter(|row| row.label != DISTRIBUTED)
+        .filter_map(|row| Some((row, text.line_for(row, rows)?)))
+        .collect();
+    let most = found.iter().map(|(_, line)| rank(line.kind)).max();
+    found.retain(|(_, line)| Some(rank(line.kind)) == most);
+    let narrowed: Vec<&String> = found
+        .iter()
+        .filter_map(|(row, _)| row.narrows.as_ref())
+        .collect();
+    for (row, line) in found
+        .iter()
+        .filter(|(row, _)| !narrowed.contains(&&row.label))
     {
-        let by_frame = text.frame_with(&row.frames);
-        let by_text = row.texts.iter().find_map(|sign| text.line_with(sign));
-        if let Some(frame) = by_frame {
-            triage.add(&row.label, "high", format!("stack: {frame}"));
-        } else if let Some(line) = by_text {
-            triage.add(&row.label, "medium", format!("{}: {line}", row.sign));
-        }
+        let confidence = match line.kind {
+            EvidenceKind::Frame => "high",
+            EvidenceKind::Word | EvidenceKind::OuterFrame => "low",
+            _ => "medium",
+        };
+        triage.add(
+            &row.label,
+            confidence,
+            format!("{}: {}", row.sign, shown(std::slice::from_ref(line))),
+        );
     }
     triage.decision = match triage.labels.len() {
         0 => "no component of the compiler is named".to_owned(),
+        1 => "a component of the compiler".to_owned(),
         count => format!("{count} components of the compiler"),
     };
 }

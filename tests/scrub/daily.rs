@@ -372,7 +372,7 @@ fn an_issue_can_be_named_with_and_without_its_repository() {
         (
             &["https://github.com/o/r/pull/7"],
             2,
-            "by its number or URL",
+            "a pull request, not an issue",
         ),
         (
             &["https://example.com/o/r/issues/7"],

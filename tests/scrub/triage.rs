@@ -202,3 +202,187 @@ fn compiler_issues_get_their_components_and_nothing_forbidden_is_written() {
         assert_eq!(removed.flatten().count(), 0);
     }
 }
+
+#[test]
+fn programs_are_of_the_module_that_they_use_not_of_their_setup() {
+    if newest().is_none() {
+        return skip("triage", "no CPython");
+    }
+    let uses = "```python\nimport torch.distributed as dist\n\
+                from torch.distributed.device_mesh import init_device_mesh\n\
+                from torch.distributed.tensor import Shard, distribute_tensor\n\
+                dist.init_process_group('gloo')\n\
+                mesh = init_device_mesh('cpu', (2,))\n\
+                print(distribute_tensor(t, mesh, [Shard(0)]).sum())\n";
+    for body in [
+        format!("{uses}```\n"),
+        // Code that breaks off counts as far as it parses.
+        format!("{uses}for step in range(\n```\n"),
+    ] {
+        check(
+            "The sum differs",
+            &body,
+            DISTRIBUTED,
+            &[
+                "oncall: distributed parallelisms",
+                "module: dtensor",
+                "ptd-bot-triaged",
+            ],
+        );
+    }
+    check(
+        "A mesh of one device cannot be sliced",
+        "```python\nfrom torch.distributed.device_mesh import init_device_mesh\n\
+         print(init_device_mesh('cpu', (1,), mesh_dim_names=('a',))['a'])\n```\n",
+        DISTRIBUTED,
+        &["oncall: distributed infra", "ptd-bot-triaged"],
+    );
+    let log = "```\nRuntimeError: no\n```\n";
+    for (title, expected) in [
+        (
+            "Distributed DataParallel counts a parameter twice",
+            "module: ddp",
+        ),
+        (
+            "DataParallel counts a parameter twice",
+            "module: data parallel",
+        ),
+        ("FSDPState keeps a parameter alive", "module: fsdp"),
+    ] {
+        check(
+            title,
+            log,
+            DISTRIBUTED,
+            &[
+                "oncall: distributed parallelisms",
+                expected,
+                "ptd-bot-triaged",
+            ],
+        );
+    }
+    for title in ["ncclUniqueId is too short", "all_gather_object eats memory"] {
+        check(
+            title,
+            log,
+            DISTRIBUTED,
+            &["oncall: distributed infra", "ptd-bot-triaged"],
+        );
+    }
+}
+
+#[test]
+fn the_innermost_frame_names_the_component() {
+    if newest().is_none() {
+        return skip("triage", "no CPython");
+    }
+    let stack = |frames: &[&str]| format!("```\n{}\nRuntimeError: no\n```\n", frames.join("\n"));
+    let python = |path: &str| {
+        let code = "    return inductor_or_dynamo(cudagraph)";
+        format!("  File \"/l/{path}\", line 3, in f\n{code}")
+    };
+    let dynamo = python("torch/_dynamo/symbolic_convert.py");
+    let called = dynamo.replace("in f", "in call_user_compiler");
+    let aot = python("torch/_functorch/_aot_autograd/collect_metadata_analysis.py");
+    let lowering = python("torch/_inductor/lowering.py");
+    let export = python("torch/export/_trace.py");
+    let shapes = python("torch/fx/experimental/symbolic_shapes.py");
+    let traceback = "Traceback (most recent call last):";
+    let compiled = &["oncall: pt2"];
+    for (frames, expected) in [
+        (vec![traceback, &dynamo], &["module: dynamo"][..]),
+        // All that is compiled passes AOTAutograd.
+        (
+            vec![traceback, &dynamo, &aot, &lowering],
+            &["module: inductor"],
+        ),
+        (vec![traceback, &dynamo, &aot], &["module: pt2-dispatcher"]),
+        // An export is the exporter's, wherever it fails.
+        (
+            vec![traceback, &export, &shapes],
+            &["oncall: export", "module: dynamic shapes"],
+        ),
+        // Dynamo only passes on the failure of a backend.
+        (
+            vec![traceback, &lowering, traceback, &called],
+            &["module: inductor"],
+        ),
+        (
+            vec![
+                traceback,
+                "File ~/l/torch/_dynamo/guards.py:3, in f(x)",
+                "----> 3 return cudagraph(x)",
+            ],
+            &["module: dynamo"],
+        ),
+        (
+            vec![
+                traceback,
+                "  File \"C:\\l\\torch\\_dynamo\\guards.py\", line 3, in f",
+            ],
+            &["module: dynamo"],
+        ),
+    ] {
+        check("The model fails", &stack(&frames), compiled, expected);
+    }
+    let ranks: Vec<String> = [traceback, &lowering]
+        .iter()
+        .flat_map(|text| text.lines())
+        .map(|line| format!("[rank0]: {line}"))
+        .collect();
+    let ranks: Vec<&str> = ranks.iter().map(String::as_str).collect();
+    check(
+        "The model fails",
+        &stack(&ranks),
+        compiled,
+        &["module: inductor"],
+    );
+}
+
+#[test]
+fn words_name_a_component_only_where_nothing_else_does() {
+    if newest().is_none() {
+        return skip("triage", "no CPython");
+    }
+    let compiled = &["oncall: pt2"];
+    check(
+        "[inductor] a kernel reads too far",
+        "We looked at export and at dynamic shapes, too.",
+        compiled,
+        &["module: inductor"],
+    );
+    let (found, report) = triaged("A kernel reads too far", "It is inductor's.", compiled);
+    assert_eq!(found, ["module: inductor"], "{report:#}");
+    assert_eq!(report["labels"][0]["confidence"], "low");
+    check(
+        "It fails",
+        "```python\nimport torch\nprint(torch.export.export(m, (x,)))\n```\nIs it dynamo?",
+        compiled,
+        &["oncall: export"],
+    );
+    // The last of the backends in a script is the one that fails.
+    check(
+        "It differs",
+        "```python\nimport torch\ntorch.compile(f, backend='eager')(x)\n\
+         torch.compile(f, backend='inductor')(x)\n```\n",
+        compiled,
+        &["module: inductor"],
+    );
+    check(
+        "Inductor fails on CPU",
+        "```\nCppCompileError: C++ compile error\n```\n",
+        compiled,
+        &["oncall: cpu inductor"],
+    );
+    check(
+        "An output of CUDAGraphs is overwritten",
+        "no",
+        compiled,
+        &["module: cuda graphs"],
+    );
+    check(
+        "Flex attention fails for one row",
+        "no",
+        compiled,
+        &["module: flex attention", "module: higher order operators"],
+    );
+}

@@ -275,6 +275,12 @@ fn marks_of_an_issue_are_removed_if_asked() {
     let left = fs::read_to_string(root.join("tests/test_unit.py")).unwrap();
     assert_eq!(left.matches("issues/1234").count(), 4);
     assert_eq!(left.matches("expectedFailure").count(), 6);
-    let (status, _, stderr) = minrepro(&["stale", "no-such-folder"], place.path());
-    assert_eq!(status, Some(2), "{stderr}");
+    for (folder, said) in [
+        ("no-such-folder", "there is no folder"),
+        ("checkout/tests/test_unit.py", "is a file"),
+    ] {
+        let (status, _, stderr) = minrepro(&["stale", folder], place.path());
+        assert_eq!(status, Some(2), "{stderr}");
+        assert!(stderr.contains(said), "{stderr}");
+    }
 }

@@ -67,9 +67,30 @@ pub struct ComponentLabel {
     /// Parts of paths in stacks that speak for it.
     #[serde(default)]
     pub frames: Vec<String>,
+    /// Parts of paths that the stacks of other components have, too.
+    #[serde(default)]
+    pub outer: Vec<String>,
+    /// Whether a frame speaks for it wherever it is in its stack.
+    #[serde(default)]
+    pub anywhere: bool,
+    /// Whether a frame speaks for it only if it is the innermost of its stack.
+    #[serde(default)]
+    pub raised: bool,
     /// Regular expressions for lines of errors and texts that speak for it.
     #[serde(default)]
     pub texts: Vec<String>,
+    /// Names in code that speak for it: full ones, or their last parts.
+    #[serde(default)]
+    pub apis: Vec<String>,
+    /// The backend of `torch.compile` that uses it and no component behind it.
+    #[serde(default)]
+    pub backend: Option<String>,
+    /// Parts of frames with which a stack does not speak for it.
+    #[serde(default)]
+    pub not: Vec<String>,
+    /// A label that is too wide where this one holds.
+    #[serde(default)]
+    pub narrows: Option<String>,
 }
 
 /// The table of known patterns of bugs.
@@ -178,7 +199,7 @@ pub struct TopicRow {
     pub owner: String,
     /// Names in code: full ones, or their last parts.
     pub apis: Vec<String>,
-    /// Words of texts.
+    /// Words of texts; `*` at the end stands for any ending.
     pub words: Vec<String>,
     /// Parts of paths in stacks.
     pub frames: Vec<String>,
@@ -186,6 +207,8 @@ pub struct TopicRow {
     pub errors: Vec<String>,
     /// Words that make a line say nothing.
     pub not: Vec<String>,
+    /// Those of `apis` that a program calls whatever it goes on to do.
+    pub setup: Vec<String>,
 }
 
 /// A sign in a text.

@@ -4,7 +4,7 @@
 
 use minrepro_reducers::{
     syntax::Program,
-    torch::diagnosis::{TopicRow, mentions},
+    torch::diagnosis::{ComponentLabel, TopicRow, mentions},
 };
 use regex::Regex;
 use serde::Serialize;
@@ -17,9 +17,23 @@ use crate::text::pattern;
 
 pattern!(
     FRAME,
-    r#"File "[^"]*?((?:torch|functorch)/[^"]+\.py)", line \d+"#
+    r#"File "[^"]*?(?:torch|functorch)/[^"]+\.py", line \d+|^File \S*?(?:torch|functorch)/\S+\.py:\d+,? in "#
 );
 pattern!(NATIVE_FRAME, r"(?:^|\s)(?:frame )?#\d+:? .*");
+// A frame of any Python file.
+pattern!(
+    ANY_FRAME,
+    r#"^(?:File ".+", line \d+|File \S+\.py:\d+,? in )"#
+);
+// Below a frame: its code, as Python and as notebooks show it, and marks under that.
+pattern!(FRAME_CODE, r"^\s{4,}\S|^\s*(?:-+> ?)?\d+ |^\s*[~^]+$");
+pattern!(
+    BACKEND,
+    r#"\bbackend ?= ?["'](eager|aot_eager|inductor)["']"#
+);
+pattern!(RANK, r"^\[rank\d+\]:? ?");
+/// Of code that does not parse as a whole, so many lines are looked at.
+const MOST_LINES: usize = 200;
 
 /// Where a piece of evidence stands; the stronger, the higher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -65,6 +79,8 @@ pub(in crate::scrub) struct IssueText {
     title: String,
     /// Names in code, with the line of each.
     names: Vec<(String, String)>,
+    /// Backends in code, with the line of each.
+    backends: Vec<(String, String)>,
     /// Frames of each stack, outermost first.
     stacks: Vec<Vec<String>>,
     /// Lines of errors.
@@ -79,6 +95,7 @@ impl IssueText {
         let mut text = Self {
             title: issue.title.clone(),
             names: Vec::new(),
+            backends: Vec::new(),
             stacks: Vec::new(),
             errors: Vec::new(),
             prose: Vec::new(),
@@ -99,27 +116,53 @@ impl IssueText {
     }
 
     fn add_code(&mut self, code: &str) {
-        let Ok(program) = Program::parse(code) else {
+        let lines: Vec<&str> = code.lines().collect();
+        // Code that is cut off or mixed with other text counts as far as it parses.
+        let most = if Program::parse(code).is_ok() {
+            lines.len()
+        } else {
+            lines.len().min(MOST_LINES)
+        };
+        let parsed = (1..=most).rev().find_map(|count| {
+            let program = Program::parse(lines[..count].join("\n")).ok()?;
+            Some((program, count))
+        });
+        let Some((program, count)) = parsed else {
             return self.add_log(code);
         };
-        let lines: Vec<&str> = code.lines().collect();
+        for line in &lines[..count] {
+            let found = BACKEND.captures(line);
+            self.backends
+                .extend(found.map(|found| (found[1].to_owned(), line.trim().to_owned())));
+        }
         let line = |number: u32| lines.get(number.saturating_sub(1) as usize);
         self.names
             .extend(mentions(&program).into_iter().map(|(name, number)| {
                 let line = line(number).map_or("", |line| line.trim());
                 (name, line.to_owned())
             }));
+        self.add_log(&lines[count..].join("\n"));
     }
 
     fn add_log(&mut self, log: &str) {
         let mut stack = Vec::new();
+        let mut is_below_frame = false;
         for line in log.lines() {
-            if FRAME.is_match(line) || NATIVE_FRAME.is_match(line) {
-                stack.push(line.trim().to_owned());
+            let line = RANK.replace(line, "").into_owned();
+            let bare = line.trim();
+            // Windows writes its paths with another sign.
+            let path = bare.replace('\\', "/");
+            if FRAME.is_match(&path) || NATIVE_FRAME.is_match(&line) {
+                stack.push(path);
+                is_below_frame = true;
+            } else if ANY_FRAME.is_match(bare) {
+                is_below_frame = true;
             } else if line.starts_with("Traceback") && !stack.is_empty() {
                 self.stacks.push(std::mem::take(&mut stack));
-            } else {
-                self.errors.push(line.trim().to_owned());
+                is_below_frame = false;
+            } else if !(is_below_frame && FRAME_CODE.is_match(&line)) {
+                self.errors.push(bare.to_owned());
+                is_below_frame &= bare.is_empty();
             }
         }
         if !stack.is_empty() {
@@ -160,11 +203,20 @@ impl IssueText {
         };
         let is_excluded = |line: &str| row.not.iter().any(|word| line.contains(word.as_str()));
         let has_word = |line: &str| row.words.iter().any(|word| holds_word(line, word));
-        if has_word(&self.title) {
+        if has_word(&self.title) && !is_excluded(&self.title) {
             add(EvidenceKind::Title, &self.title);
         }
+        // What all programs call to begin with says little beside the names of a module.
+        let names_of = |apis: &[String], name: &str| apis.iter().any(|api| is_api(name, api));
+        let mut users = all.iter().filter(|row| row.owner != "infra");
+        let is_used = users.any(|row| {
+            let mut names = self.names.iter();
+            names.any(|(name, _)| names_of(&row.apis, name))
+        });
         for (name, line) in &self.names {
-            if row.apis.iter().any(|api| is_api(name, api)) {
+            if names_of(&row.setup, name) && is_used {
+                add(EvidenceKind::Word, line);
+            } else if names_of(&row.apis, name) {
                 add(EvidenceKind::Code, line);
             }
         }
@@ -219,16 +271,72 @@ impl IssueText {
             .map(|line| line.trim().chars().take(160).collect())
     }
 
-    /// The innermost frame of a stack that holds one of some parts.
-    pub(in crate::scrub) fn frame_with(&self, parts: &[String]) -> Option<String> {
-        let frames = self
-            .stacks
+    /// The strongest line that speaks for a component of the compiler.
+    pub(in crate::scrub) fn line_for(
+        &self,
+        row: &ComponentLabel,
+        all: &[ComponentLabel],
+    ) -> Option<EvidenceLine> {
+        let is_sign = |line: &&String| row.texts.iter().any(|sign| matches(sign, line));
+        let is_of = |parts: &[String], frame: &str| parts.iter().any(|part| frame.contains(part));
+        // Of a stack only the innermost frame that a component knows says where the failure is:
+        // what is compiled last has the others on its path.
+        let frame = self.stacks.iter().find_map(|stack| {
+            if stack.iter().any(|frame| is_of(&row.not, frame)) {
+                return None;
+            }
+            let mut frames = stack.iter().rev();
+            if row.anywhere {
+                return frames.find(|frame| is_of(&row.frames, frame));
+            }
+            let inner = frames.find(|frame| all.iter().any(|row| is_of(&row.frames, frame)))?;
+            let is_raised = stack.last() == Some(inner);
+            (is_of(&row.frames, inner) && (is_raised || !row.raised)).then_some(inner)
+        });
+        let outer = || {
+            let is_outer = |frame: &&String| all.iter().any(|row| is_of(&row.outer, frame));
+            let mut frames = self.stacks.iter().filter_map(|stack| {
+                let inner = stack.iter().rev().find(is_outer)?;
+                is_of(&row.outer, inner).then_some(inner)
+            });
+            frames.next()
+        };
+        let error = || {
+            let mut lines = self.errors.iter().filter(is_sign);
+            lines.find(|line| shows_failure(line))
+        };
+        let title = || Some(&self.title).filter(is_sign);
+        let is_named = |name: &str| row.apis.iter().any(|api| is_api(name, api));
+        let code = || {
+            let mut names = self.names.iter();
+            names.find_map(|(name, line)| is_named(name).then_some(line))
+        };
+        // A script that names several backends compares the last with those that work.
+        let last = self
+            .backends
             .iter()
-            .rev()
-            .flat_map(|stack| stack.iter().rev());
-        let mut frames =
-            frames.filter(|frame| parts.iter().any(|part| frame.contains(part.as_str())));
-        frames.next().cloned()
+            .max_by_key(|(name, _)| match name.as_str() {
+                "inductor" => 2,
+                "aot_eager" => 1,
+                _ => 0,
+            });
+        let backend = || {
+            let (name, line) = last?;
+            (Some(name) == row.backend.as_ref()).then_some(line)
+        };
+        // A line of a log that is no error says as much as a line of text.
+        let word = || self.prose.iter().chain(&self.errors).find(is_sign);
+        let found = frame
+            .map(|line| (EvidenceKind::Frame, line))
+            .or_else(|| Some((EvidenceKind::Title, title()?)))
+            .or_else(|| Some((EvidenceKind::Error, error()?)))
+            .or_else(|| Some((EvidenceKind::Code, code().or_else(backend)?)))
+            .or_else(|| Some((EvidenceKind::OuterFrame, outer()?)))
+            .or_else(|| Some((EvidenceKind::Word, word()?)));
+        found.map(|(kind, line)| EvidenceLine {
+            kind,
+            line: line.trim().chars().take(160).collect(),
+        })
     }
 }
 
@@ -246,15 +354,21 @@ fn is_api(name: &str, api: &str) -> bool {
     name.split('.').any(|part| part == api)
 }
 
-/// Whether a line holds a word; names of classes as they are written, phrases in any case.
+/// Whether a line holds a word; names of classes as they are written, phrases in any case. `*` at
+/// the end of the word stands for any ending.
 fn holds_word(line: &str, word: &str) -> bool {
-    let (line, word) = if word.chars().any(char::is_uppercase) {
-        (line.to_owned(), word.to_owned())
+    let (word, is_open) = match word.strip_suffix('*') {
+        Some(beginning) => (beginning, true),
+        None => (word, false),
+    };
+    let line = if word.chars().any(char::is_uppercase) {
+        line.to_owned()
     } else {
-        (line.to_lowercase(), word.to_owned())
+        line.to_lowercase()
     };
     let is_part = |char: char| char.is_alphanumeric() || char == '_';
-    line.match_indices(&word).any(|(at, _)| {
-        !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part)
+    line.match_indices(word).any(|(at, _)| {
+        let ends = is_open || !line[at + word.len()..].starts_with(is_part);
+        !line[..at].ends_with(is_part) && ends
     })
 }

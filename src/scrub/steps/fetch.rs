@@ -34,13 +34,13 @@ pub(in crate::scrub) fn fetch(cx: &mut ScrubContext<'_>) -> Result<Option<Issue>
         }
         IssueSource::Saved(path) => {
             cx.step("1", &format!("reading the issue from {}", path.display()));
-            let text = text_of(path)?;
+            let hint =
+                || format!("save an issue by `gh issue view NUMBER --json {VIEW} > issue.json`");
+            let text = text_of(path).map_err(|failure| failure.hint(hint()))?;
             let saved = parse_saved(&text).map_err(|error| {
                 let error = anyhow::Error::new(error)
                     .context(format!("could not read `{}`", path.display()));
-                Failure::new(Exit::Usage, error).hint(format!(
-                    "save an issue by `gh issue view NUMBER --json {VIEW} > issue.json`"
-                ))
+                Failure::new(Exit::Usage, error).hint(hint())
             })?;
             for gap in &saved.gaps {
                 cx.printer.warning(gap);

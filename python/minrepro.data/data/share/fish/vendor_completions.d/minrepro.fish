@@ -196,7 +196,7 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand review" -l json -d 'Pr
 complete -c minrepro -n "__fish_minrepro_using_subcommand review" -s q -l quiet -d 'Print nothing but errors'
 complete -c minrepro -n "__fish_minrepro_using_subcommand review" -s v -l verbose -d 'Print more: every accepted change'
 complete -c minrepro -n "__fish_minrepro_using_subcommand review" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l from -d 'Read an issue as `gh api repos/OWNER/NAME/issues/NUMBER` prints it, without using the network' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l from -d 'Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER` prints it, without using the network' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l repo -d 'The repository [default: that of the URL, else pytorch/pytorch]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l dir -d 'Folder for the state of the writes [default: triage-NUMBER]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand triage" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
