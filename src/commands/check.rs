@@ -147,7 +147,7 @@ fn judge(session: &Session, files: &[PathBuf], listener: Listener) -> Result<Exi
     let subject = &session.subject;
     let mut established = establish(subject, &mut Journal::in_memory(), &|_| {})
         .map_err(|error| session.failure(error))?;
-    established.measure = established.measure.wherever();
+    established.judge_by_hand();
     let signature = established.measure.describe();
     let words = format!("signature: {signature}");
     let record = || EventRecord::Signature {

@@ -1,93 +1,23 @@
 //! The interface of a check. A check says whether it applies to the script, and then raises
 //! objections to candidates that show the bug. The checks themselves are in `checks/`.
 
-use minrepro_reducers::{
-    analysis::{dependence_check::ReportSite, results::Left},
-    syntax::Program,
-};
+use minrepro_reducers::syntax::Program;
 use serde_json::Value;
 
 use super::{
     error::BaselineFailure,
-    measure::{failed_at, left},
+    objection::{Objection, Shown},
     observer::{Observer, Patience, observe},
     probe::Probe,
     truth::{CheckFinding, Truth},
 };
 use crate::{
-    oracle::{Verdict, is_called_by_library},
+    oracle::Verdict,
     runner::{Job, Outcome, RunError},
 };
 
 /// How often a check looks at a result before it is said not to hold.
 const LOOKS: usize = 3;
-
-/// A candidate whose own run showed the bug.
-#[derive(Clone, Debug)]
-pub(super) struct Shown<'a> {
-    pub(super) program: &'a Program,
-    /// The statements of the script that report the bug, if the script itself does.
-    pub(super) report_site: Option<ReportSite>,
-    /// The lines of the script on which it failed, outermost frame first.
-    pub(super) failed_at: Vec<u32>,
-    /// Whether a library called the innermost of them.
-    pub(super) is_called_by_library: bool,
-    /// Where it was then; nothing if nothing is known of that.
-    pub(super) left: Option<Left>,
-}
-
-impl<'a> Shown<'a> {
-    /// A candidate and a run of it that showed the bug.
-    pub(super) fn of(probe: &Probe<'_>, program: &'a Program, outcome: &Outcome) -> Self {
-        Self {
-            program,
-            report_site: probe.measure.report_site(outcome),
-            failed_at: failed_at(outcome),
-            is_called_by_library: outcome.exception.as_ref().is_some_and(is_called_by_library),
-            left: left(outcome),
-        }
-    }
-
-    /// A candidate of which nothing is known but the statements that report the bug.
-    pub(super) fn unseen(program: &'a Program, report_site: Option<ReportSite>) -> Self {
-        Self {
-            program,
-            report_site,
-            failed_at: Vec::new(),
-            is_called_by_library: false,
-            left: None,
-        }
-    }
-}
-
-/// The objection to a candidate, and the cost of finding it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Objection {
-    /// The verdict that replaces `Same`; none if nothing speaks against the candidate.
-    pub(super) verdict: Option<Verdict>,
-    /// Wall time of the runs, in seconds.
-    pub(super) seconds: f64,
-    /// How many runs it took.
-    pub(super) runs: u64,
-}
-
-impl Objection {
-    /// An objection that took this one run.
-    pub(super) fn after(outcome: &Outcome, verdict: Option<Verdict>) -> Self {
-        Self {
-            verdict,
-            seconds: outcome.timing.wall.as_secs_f64(),
-            runs: 1,
-        }
-    }
-
-    /// Adds the cost of a further check and, unless there is an objection already, its objection.
-    pub(super) fn add(&mut self, other: Self) {
-        self.verdict = self.verdict.take().or(other.verdict);
-        self.seconds += other.seconds;
-        self.runs += other.runs;
-    }
-}
 
 /// The question of a check to a candidate.
 pub(super) enum Asked {
@@ -165,6 +95,12 @@ pub(super) trait Check: std::fmt::Debug {
     /// check need not ask.
     fn claim(&self) -> Option<String>;
 
+    /// Whether it binds what only a reduction keeps. Who writes a program by hand may choose other
+    /// values.
+    fn is_of_reduction(&self) -> bool {
+        false
+    }
+
     /// Whether the check is a control.
     fn is_control(&self) -> bool {
         false
@@ -221,6 +157,11 @@ pub struct Checks(Vec<(&'static str, Box<dyn Check>)>);
 impl Checks {
     pub(super) fn push(&mut self, id: &'static str, check: Box<dyn Check>) {
         self.0.push((id, check));
+    }
+
+    /// Leaves out those that bind what only a reduction keeps.
+    pub(super) fn retain_by_hand(&mut self) {
+        self.0.retain(|(_, check)| !check.is_of_reduction());
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -141,7 +141,7 @@ impl Measure {
 
     /// The same measure for programs that somebody wrote by hand: their lines are not the script's.
     #[must_use]
-    pub fn wherever(mut self) -> Self {
+    pub(super) fn wherever(mut self) -> Self {
         if let Self::Signature(signature) = &mut self {
             signature
                 .parts

@@ -16,6 +16,7 @@ mod inlining;
 mod inspection;
 mod kept;
 mod measure;
+mod objection;
 mod observer;
 mod probe;
 mod repetition;

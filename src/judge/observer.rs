@@ -5,7 +5,7 @@
 use minrepro_reducers::{analysis::observation::Observation, trace::evidence::Evidence};
 
 use super::{
-    check::{Objection, Shown},
+    objection::{Objection, Shown},
     probe::Probe,
 };
 use crate::{

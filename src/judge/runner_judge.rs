@@ -11,11 +11,12 @@ use minrepro_reducers::{
 
 use super::{
     baseline::Established,
-    check::{Checks, Objection, Shown},
+    check::Checks,
     confirmation::{Confirmed, confirm, last_runs},
     contract::{Candidate, Halt, Judge, Judged, Retraction},
     kept::Kept,
     measure::Measure,
+    objection::{Objection, Shown},
     observer::Patience,
     probe::Probe,
     repetition::{Repeated, repeated},

@@ -28,20 +28,20 @@ pub(crate) fn marked(stderr: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// What makes a program write down what is asked about.
 #[derive(Clone, Debug, Default)]
-pub struct Observation(BTreeSet<Change>);
+pub struct Observation(BTreeSet<Addition>);
 
-/// A change of a program that writes something down.
+/// An addition to a program that writes something down.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Change {
+enum Addition {
     /// A statement before another one.
     Statement(TextSize, String),
     /// A text before an expression, and one behind it.
     Around((TextSize, TextSize), String, &'static str),
 }
 
-/// The order of insertions at one place.
+/// What an insertion belongs to; those at one place stand in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Order {
+enum InsertionPlace {
     /// Behind an expression that begins there; the innermost first.
     Behind(Reverse<TextSize>),
     /// A statement.
@@ -50,14 +50,14 @@ enum Order {
     Before(Reverse<TextSize>),
 }
 
-impl Change {
+impl Addition {
     /// Its insertions, each with its place.
-    fn insertions(&self) -> Vec<(TextSize, Order, &str)> {
+    fn insertions(&self) -> Vec<(TextSize, InsertionPlace, &str)> {
         match self {
-            Self::Statement(at, text) => vec![(*at, Order::Statement, text)],
+            Self::Statement(at, text) => vec![(*at, InsertionPlace::Statement, text)],
             Self::Around((start, end), before, behind) => vec![
-                (*start, Order::Before(Reverse(*end)), before),
-                (*end, Order::Behind(Reverse(*start)), behind),
+                (*start, InsertionPlace::Before(Reverse(*end)), before),
+                (*end, InsertionPlace::Behind(Reverse(*start)), behind),
             ],
         }
     }
@@ -103,7 +103,7 @@ impl Observation {
 
     /// The changed program; none if nothing is asked about.
     pub fn text(&self, program: &Program) -> Option<String> {
-        let mut insertions: Vec<_> = self.0.iter().flat_map(Change::insertions).collect();
+        let mut insertions: Vec<_> = self.0.iter().flat_map(Addition::insertions).collect();
         insertions.sort();
         let insertions = insertions.into_iter();
         let edits: Vec<Edit> = insertions
@@ -115,7 +115,7 @@ impl Observation {
     fn around(&mut self, range: TextRange, before: &str, behind: &'static str) {
         let range = (range.start(), range.end());
         self.0
-            .insert(Change::Around(range, before.to_owned(), behind));
+            .insert(Addition::Around(range, before.to_owned(), behind));
     }
 
     /// Evaluates an expression before anything else in a body, or as early as can be.
@@ -136,7 +136,7 @@ impl Observation {
             Some(value) => self.around(value.range(), &format!("({expression}, "), ")[1]"),
             None => {
                 let statement = format!("{expression}; ");
-                self.0.insert(Change::Statement(first.start(), statement));
+                self.0.insert(Addition::Statement(first.start(), statement));
             }
         }
     }

@@ -37,16 +37,16 @@ const MARK: &str = "received ";
 /// A value that a call received.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Value {
+enum GivenValue {
     /// Its kind alone; an empty one for what is handed out one by one.
     Kind([String; 1]),
     /// Its kind and its text.
     Plain(String, String),
     /// Its kind and its parts.
-    Parts(String, Vec<Value>),
+    Parts(String, Vec<GivenValue>),
 }
 
-impl Value {
+impl GivenValue {
     fn kind(&self) -> &str {
         match self {
             Self::Kind([kind]) | Self::Plain(kind, _) | Self::Parts(kind, _) => kind,
@@ -80,12 +80,12 @@ impl Value {
 }
 
 /// The values that a call received, by position or name; the object of a method has none.
-type Call = BTreeMap<String, Value>;
+type GivenValues = BTreeMap<String, GivenValue>;
 
 /// What calls received, by the name of the function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Received {
-    calls: BTreeMap<String, Vec<Call>>,
+    calls: BTreeMap<String, Vec<GivenValues>>,
     /// The functions of which candidates must make calls that the program makes.
     exact: BTreeSet<String>,
 }
@@ -173,7 +173,7 @@ fn called(operations: &Operations) -> BTreeSet<&str> {
 }
 
 /// Whether a call receives what is left of another's arguments.
-fn is_left_of(call: &Call, whole: &Call) -> bool {
+fn is_left_of(call: &GivenValues, whole: &GivenValues) -> bool {
     let mut values = call.iter();
     values.all(|(place, value)| {
         let known = whole.get(place);
@@ -204,13 +204,13 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
 }
 
 /// The kinds of what calls receive and of the parts of it, by the place.
-fn kinds(calls: &[Call]) -> BTreeMap<(&str, bool), BTreeSet<&str>> {
+fn kinds(calls: &[GivenValues]) -> BTreeMap<(&str, bool), BTreeSet<&str>> {
     let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for (place, value) in calls.iter().flatten() {
         let whole = found.entry((place.as_str(), false)).or_default();
         whole.insert(value.kind());
         let parts = found.entry((place.as_str(), true)).or_default();
-        parts.extend(value.parts().iter().map(Value::kind));
+        parts.extend(value.parts().iter().map(GivenValue::kind));
     }
     // Of what has no known parts, nothing is known.
     found.retain(|_, kinds| !kinds.is_empty());

@@ -88,7 +88,7 @@ impl Judgements {
                 return Ok(());
             }
         };
-        established.measure = established.measure.wherever();
+        established.judge_by_hand();
         let ideal = [("ideal.py".to_owned(), Arc::clone(&case.ideal))];
         let all = ideal.iter().chain(&case.slips);
         let mut wrong = 0;

@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::{
-    check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
+    check::{Applied, Asked, Check, Checks, Kind, Script, ask},
     control_run::ControlRun,
     measure::Measure,
+    objection::{Objection, Shown},
     probe::Probe,
 };
 use crate::{

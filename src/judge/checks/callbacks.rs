@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::{
-    check::{Applied, Check, Checks, Kind, Script, Shown},
+    check::{Applied, Check, Checks, Kind, Script},
     measure::Measure,
+    objection::Shown,
     observer::{Observed, Observer, Wish},
 };
 use crate::oracle::Verdict;

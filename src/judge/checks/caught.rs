@@ -5,7 +5,8 @@ use minrepro_reducers::analysis::caught::{catching, caught};
 use serde_json::Value;
 
 use super::super::{
-    check::{Applied, Check, Checks, Kind, Script, Shown},
+    check::{Applied, Check, Checks, Kind, Script},
+    objection::Shown,
     observer::{Observed, Observer, Wish},
 };
 use crate::{

@@ -9,8 +9,9 @@ use minrepro_reducers::{
 
 use super::{
     super::{
-        check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
+        check::{Applied, Asked, Check, Checks, Kind, Script, ask},
         measure::Measure,
+        objection::{Objection, Shown},
         probe::Probe,
     },
     automatic_control,

@@ -23,8 +23,9 @@ use serde_json::Value;
 
 use super::{
     super::{
-        check::{Applied, Check, Checks, Kind, Script, Shown},
+        check::{Applied, Check, Checks, Kind, Script},
         measure::Measure,
+        objection::Shown,
         probe::Probe,
     },
     automatic_control::is_exact,

@@ -18,7 +18,8 @@ use serde_json::Value;
 
 use super::{
     super::{
-        check::{Applied, Check, Checks, Kind, Script, Shown},
+        check::{Applied, Check, Checks, Kind, Script},
+        objection::Shown,
         observer::{Observed, Observer, Wish},
     },
     automatic_control,

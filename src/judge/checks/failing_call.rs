@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::{
     super::{
-        check::{Applied, Check, Checks, Kind, Script, Shown},
+        check::{Applied, Check, Checks, Kind, Script},
         measure::{Measure, failed_at},
+        objection::Shown,
     },
     sources::reports_absence,
 };

@@ -18,9 +18,10 @@ use serde_json::Value;
 
 use super::{
     super::{
-        check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
+        check::{Applied, Asked, Check, Checks, Kind, Script, ask},
         control_run::ControlRun,
         measure::{Measure, failed_at},
+        objection::{Objection, Shown},
         probe::Probe,
     },
     caught,

@@ -18,7 +18,8 @@ use serde_json::Value;
 
 use super::{
     super::{
-        check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+        check::{Applied, Check, Checks, Kind, Script},
+        objection::{Objection, Shown},
         probe::Probe,
     },
     automatic_control::{self, AutomaticControl},

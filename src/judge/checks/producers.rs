@@ -20,8 +20,9 @@ use serde_json::Value;
 
 use super::{
     super::{
-        check::{Applied, Asked, Check, Checks, Kind, Objection, Script, Shown, ask},
+        check::{Applied, Asked, Check, Checks, Kind, Script, ask},
         measure::Measure,
+        objection::{Objection, Shown},
         probe::Probe,
     },
     automatic_control,

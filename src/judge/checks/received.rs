@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use super::{
     super::{
-        check::{Applied, Check, Checks, Kind, Script, Shown},
+        check::{Applied, Check, Checks, Kind, Script},
         measure::{Measure, failed_at},
+        objection::Shown,
         observer::{Observed, Observer, Wish},
     },
     automatic_control::is_exact,
@@ -95,6 +96,10 @@ impl Observer for Received {
 impl Check for Received {
     fn observer(&self) -> Option<&dyn Observer> {
         Some(self)
+    }
+
+    fn is_of_reduction(&self) -> bool {
+        self.is_exact()
     }
 
     fn claim(&self) -> Option<String> {

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::{
-    check::{Applied, Check, Checks, Kind, Script, Shown},
+    check::{Applied, Check, Checks, Kind, Script},
     measure::Measure,
+    objection::Shown,
 };
 use crate::{
     oracle::{Verdict, is_in_library, own_lines},

@@ -16,8 +16,9 @@ use serde_json::Value;
 
 use super::{
     super::{
-        check::{Applied, Check, Checks, Kind, Script, Shown},
+        check::{Applied, Check, Checks, Kind, Script},
         measure::Measure,
+        objection::Shown,
     },
     automatic_control::is_exact,
 };

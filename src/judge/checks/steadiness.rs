@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::{
-    check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+    check::{Applied, Check, Checks, Kind, Script},
+    objection::{Objection, Shown},
     probe::Probe,
 };
 use crate::{

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::{
-    check::{Applied, Check, Checks, Kind, Objection, Script, Shown},
+    check::{Applied, Check, Checks, Kind, Script},
     control_run::ControlRun,
     error::BaselineFailure,
+    objection::{Objection, Shown},
     probe::Probe,
 };
 use crate::{

@@ -1,0 +1,82 @@
+//! A candidate that showed the bug, as checks get it, and their objection to it.
+
+use minrepro_reducers::{
+    analysis::{dependence_check::ReportSite, results::Left},
+    syntax::Program,
+};
+
+use super::{
+    measure::{failed_at, left},
+    probe::Probe,
+};
+use crate::{
+    oracle::{Verdict, is_called_by_library},
+    runner::Outcome,
+};
+
+/// A candidate whose own run showed the bug.
+#[derive(Clone, Debug)]
+pub(super) struct Shown<'a> {
+    pub(super) program: &'a Program,
+    /// The statements of the script that report the bug, if the script itself does.
+    pub(super) report_site: Option<ReportSite>,
+    /// The lines of the script on which it failed, outermost frame first.
+    pub(super) failed_at: Vec<u32>,
+    /// Whether a library called the innermost of them.
+    pub(super) is_called_by_library: bool,
+    /// Where it was then; nothing if nothing is known of that.
+    pub(super) left: Option<Left>,
+}
+
+impl<'a> Shown<'a> {
+    /// A candidate and a run of it that showed the bug.
+    pub(super) fn of(probe: &Probe<'_>, program: &'a Program, outcome: &Outcome) -> Self {
+        Self {
+            program,
+            report_site: probe.measure.report_site(outcome),
+            failed_at: failed_at(outcome),
+            is_called_by_library: outcome.exception.as_ref().is_some_and(is_called_by_library),
+            left: left(outcome),
+        }
+    }
+
+    /// A candidate of which nothing is known but the statements that report the bug.
+    pub(super) fn unseen(program: &'a Program, report_site: Option<ReportSite>) -> Self {
+        Self {
+            program,
+            report_site,
+            failed_at: Vec::new(),
+            is_called_by_library: false,
+            left: None,
+        }
+    }
+}
+
+/// The objection to a candidate, and the cost of finding it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Objection {
+    /// The verdict that replaces `Same`; none if nothing speaks against the candidate.
+    pub(super) verdict: Option<Verdict>,
+    /// Wall time of the runs, in seconds.
+    pub(super) seconds: f64,
+    /// How many runs it took.
+    pub(super) runs: u64,
+}
+
+impl Objection {
+    /// An objection that took this one run.
+    pub(super) fn after(outcome: &Outcome, verdict: Option<Verdict>) -> Self {
+        Self {
+            verdict,
+            seconds: outcome.timing.wall.as_secs_f64(),
+            runs: 1,
+        }
+    }
+
+    /// Adds the cost of a further check and, unless there is an objection already, its objection.
+    pub(super) fn add(&mut self, other: Self) {
+        self.verdict = self.verdict.take().or(other.verdict);
+        self.seconds += other.seconds;
+        self.runs += other.runs;
+    }
+}
