@@ -82,12 +82,14 @@ pub(super) fn observe(
                 Wish::Nothing(verdict) => objections[place].verdict = verdict,
             }
         }
+        // A patient one looks along where a run is made for another.
         let needs_run =
             |observer: &&dyn Observer| patience == Patience::Over || !observer.is_patient();
         if objections[place].verdict.is_some() || !asked.iter().any(needs_run) {
             continue;
         }
         let Some(job) = observing(probe, candidate, &observation) else {
+            // What no run can write down is known of no candidate.
             objections[place].verdict = Some(Verdict::Vacuous);
             continue;
         };

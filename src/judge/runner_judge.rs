@@ -317,6 +317,7 @@ impl Judge for RunnerJudge<'_> {
         let outcomes = self.probe.run(&[job])?;
         let other = outcomes.iter().find(|outcome| !self.probe.shows(outcome));
         let Some(other) = other else {
+            // Whoever has objected once will look at all candidates from then on.
             if let Some(run) = outcomes.first().filter(|_| is_observed) {
                 let shown = Shown::of(&self.probe, &candidate.program, run);
                 let objection = self.checks.review_patiently(&self.probe, &shown)?;

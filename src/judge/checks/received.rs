@@ -43,6 +43,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(showing) = script.showing.filter(|_| is_judged) else {
         return Ok(None);
     };
+    // Under an exact control each candidate shows by itself that its calls are right.
     if script.is_flaky || is_exact(so_far) {
         return Ok(None);
     }
@@ -50,6 +51,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(job) = text.and_then(|text| probe.changed_job(program, text)) else {
         return Ok(None);
     };
+    // A value that differs from run to run binds no candidate.
     let outcomes = probe.run(&vec![job; RUNS])?;
     let showing_bug = outcomes.iter().filter(|outcome| probe.shows_words(outcome));
     let mut runs = showing_bug.map(|outcome| Received::read(&outcome.stderr.text()));
@@ -72,6 +74,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 fn says_itself(script: &Script<'_>, so_far: &Checks) -> bool {
     let Script { probe, showing, .. } = script;
     showing.is_some_and(|showing| {
+        // The fingerprint of a failure holds its causes.
         let exception = showing.exception.as_ref();
         let has_cause = exception.is_some_and(|raised| !raised.chain.is_empty());
         probe.measure.report_site(showing).is_some() && !has_cause && !so_far.has(caught::ID)

@@ -74,6 +74,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         && let Some(evidence) = probe.traced(script.bytes)?
     {
         check.packages = packages(program, &frames, Some(&evidence));
+        // Many an object lacks what an object of one's own class has; that one of a package's does
+        // depends on all that made it.
         if is_of_foreign_class(program, exception) {
             let site = ReportSite::Raised(frames);
             let found = operations(program, &site, Some(&evidence)).into_iter();
