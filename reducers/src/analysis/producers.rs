@@ -8,12 +8,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::{cpython, statement_tree::StatementTree},
-    syntax::{
-        AnyNodeRef, Program, Ranged,
-        ast::Expr,
-        scope::{Binding, BindingKind},
-    },
+    analysis::{assignments::assigned_values, cpython, statement_tree::StatementTree},
+    syntax::{AnyNodeRef, Program, Ranged, ast::Expr, scope::Variable},
     trace::evidence::{Evidence, SourceLine},
 };
 
@@ -332,28 +328,32 @@ fn is_lost_at_once(tree: &StatementTree<'_>, statement: usize) -> bool {
     let Some(attribute) = target.and_then(Expr::as_attribute_expr) else {
         return false;
     };
-    let object = match &*attribute.value {
-        Expr::Name(name) => name,
-        Expr::Call(call) => {
-            let called = tree.program.slice(call.func.range()).rsplit('.').next();
-            return called.is_some_and(|name| name.starts_with(char::is_uppercase));
-        }
-        _ => return false,
+    let program = tree.program;
+    let is_new = |value: &Expr| {
+        let call = value.as_call_expr();
+        let called = call.and_then(|call| program.slice(call.func.range()).rsplit('.').next());
+        called.is_some_and(|name| name.starts_with(char::is_uppercase))
     };
-    let scopes = tree.program.scopes();
-    let variable = scopes.variables.iter().find(|variable| {
+    let Expr::Name(object) = &*attribute.value else {
+        return is_new(&attribute.value);
+    };
+    let mut variables = program.scopes().variables.iter();
+    let within = tree.statements[statement].range;
+    let is_of_object = |variable: &&Variable| {
         let mut uses = variable.uses.iter();
         uses.any(|of_it| of_it.range == object.range)
-    });
-    variable.is_some_and(|variable| {
-        let is_made_here = |binding: &Binding| binding.kind == BindingKind::Value;
-        let within = tree.statements[statement].range;
-        variable.bindings.iter().all(is_made_here)
-            && variable
-                .uses
-                .iter()
-                .all(|of_it| within.contains_range(of_it.range))
-    })
+    };
+    let is_used_here = |variable: &Variable| {
+        let mut uses = variable.uses.iter();
+        uses.all(|of_it| within.contains_range(of_it.range))
+    };
+    let values = assigned_values(program, &object.id).unwrap_or_default();
+    !values.is_empty()
+        && values.into_iter().all(is_new)
+        && variables
+            .clone()
+            .find(is_of_object)
+            .is_some_and(is_used_here)
 }
 
 /// The statements that store something under a name.
@@ -432,6 +432,7 @@ mod tests {
         for text in [
             "x.y.a = 1\n",
             "x = X()\nx.a = 1\nuse(x)\n",
+            "for x in X():\n    x.a = 1\n",
             "setattr(x, 'a', 1)\n",
             "x['a'] = 1\n",
             "f({'a': 1})\n",

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use minrepro_reducers::{
     analysis::{
         dependence_check::{Operations, ReportSite, include, operations, packages},
-        producers::owner_class,
+        producers::{Producer, missing_name, owner_class, produces},
     },
     syntax::Program,
 };
@@ -74,9 +74,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         && let Some(evidence) = probe.traced(script.bytes)?
     {
         check.packages = packages(program, &frames, Some(&evidence));
-        // Many an object lacks what an object of one's own class has; that one of a package's does
-        // depends on all that made it.
-        if is_of_foreign_class(program, exception) {
+        // What the script itself never stored, only all that made the object can have left out.
+        if is_of_foreign_class(program, exception) && !is_stored(program, exception) {
             let site = ReportSite::Raised(frames);
             let found = operations(program, &site, Some(&evidence)).into_iter();
             check.operations = found.flatten().collect();
@@ -101,6 +100,12 @@ pub(super) fn reports_absence(exception: &Exception) -> bool {
         "ValueError" => message.contains("values to unpack"),
         _ => false,
     }
+}
+
+/// Whether the script stores something under the name that an exception reports as missing.
+fn is_stored(program: &Program, exception: &Exception) -> bool {
+    let name = missing_name(&exception.class, &exception.message);
+    name.is_some_and(|name| produces(program, &Producer::Store(name), None))
 }
 
 /// Whether an object lacks an attribute that is of a class which neither the language nor the script
