@@ -91,7 +91,7 @@ impl RaiseOrigin {
 fn is_check(exception: &Exception) -> bool {
     let is_for_tests = |file: &str| {
         file.split('/')
-            .any(|folder| matches!(folder, "testing" | "_testing" | "unittest"))
+            .any(|folder| folder.ends_with("test") || folder.ends_with("testing"))
     };
     let last = exception.frames.last();
     exception.short_class() == "AssertionError"

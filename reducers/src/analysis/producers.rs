@@ -350,10 +350,7 @@ fn is_lost_at_once(tree: &StatementTree<'_>, statement: usize) -> bool {
     let values = assigned_values(program, &object.id).unwrap_or_default();
     !values.is_empty()
         && values.into_iter().all(is_new)
-        && variables
-            .clone()
-            .find(is_of_object)
-            .is_some_and(is_used_here)
+        && variables.find(is_of_object).is_some_and(is_used_here)
 }
 
 /// The statements that store something under a name.
