@@ -5,6 +5,7 @@ use std::{
     fs::{self, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    thread,
     time::{Duration, SystemTime},
 };
 
@@ -20,6 +21,10 @@ pub fn cache_folder() -> Option<PathBuf> {
 
 /// Journals that were not used for so long are removed.
 const KEPT: Duration = Duration::from_hours(720);
+
+/// How often a journal's lock is tried again, and after which pauses.
+const LOCK_TRIES: usize = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -62,10 +67,16 @@ impl File {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = open_regular(&path, Links::Refused, &options).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(JournalError::InUse { path }),
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        // A process that is just being started holds what its parent held, for a moment.
+        let mut tries = LOCK_TRIES;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if tries > 0 => thread::sleep(LOCK_PAUSE),
+                Err(TryLockError::WouldBlock) => return Err(JournalError::InUse { path }),
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            }
+            tries -= 1;
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;

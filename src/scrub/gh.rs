@@ -81,7 +81,9 @@ impl From<GhError> for Failure {
                 "install it from https://cli.github.com, or pass the issue as a file: `--from issue.json`"
             }
             GhError::TooOld(_) => "install a newer one from https://cli.github.com",
-            GhError::NotLoggedIn => "log in: `gh auth login`",
+            GhError::NotLoggedIn => {
+                "log in: `gh auth login`, or pass the issue as a file: `--from issue.json`"
+            }
             GhError::RateLimited => {
                 "wait for at most an hour (`gh api rate_limit` shows the time), then run the same command again to continue"
             }

@@ -190,15 +190,19 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
         let name = kind.strip_suffix(EMPTY).unwrap_or(kind);
         matches!(name, "None" | "bool" | "bytes" | "str") || number(kind)
     };
-    if known.contains("") || known.contains(kind) {
+    // What is nested may be flat.
+    let is_row = |kind: &&str| matches!(*kind, "list" | "tuple");
+    if known.contains("") || known.contains(kind) || known.iter().all(is_row) && number(kind) {
         return true;
     }
     if let Some(full) = kind.strip_suffix(EMPTY) {
         return !known.contains(full) && !is_constant(&kind);
     }
     if number(kind) {
-        let size = kind.split(' ').next();
-        return size == Some("finite") && known.iter().any(is_constant);
+        let size = kind.split(' ').next().unwrap_or(kind);
+        let mut known_numbers = known.iter().filter(|known| number(known));
+        return known_numbers.any(|known| known.starts_with(size))
+            || kind.starts_with("finite") && known.iter().any(is_constant);
     }
     kind != "None" && (!is_constant(&kind) || known.iter().any(is_constant))
 }
@@ -312,6 +316,7 @@ mod tests {
         assert!(!allows("f", r#"{"0": ["str, empty", "''"]}"#));
         assert!(!allows("f", r#"{"": ["None"]}"#));
         assert!(!allows("f", r#"{"0": ["list, empty", []]}"#));
+        assert!(allows("f", r#"{"0": ["list", [["zero number", "0.0"]]]}"#));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
     }
