@@ -114,19 +114,23 @@ impl Received {
     }
 
     /// The part of it about some operations, which in candidates must receive what is left of what
-    /// they receive here, if that is the same in another run.
+    /// they receive here, if that is the same in other runs.
     #[must_use]
-    pub fn exactly_by(mut self, operations: &Operations, other_run: &Self) -> Self {
+    pub fn exactly_by(mut self, operations: &Operations, other_runs: &[Self]) -> Self {
         let called = called(operations);
+        let is_steady = |name: &String, calls: &Vec<GivenValues>| {
+            let mut others = other_runs.iter();
+            others.all(|other| other.calls.get(name) == Some(calls))
+        };
         self.calls.retain(|name, calls| {
             let of_packages = called.contains(name.as_str());
             let of_language = name.strip_prefix(OF_LANGUAGE);
             of_packages
                 || of_language.is_some_and(|name| called.contains(name))
-                || operations.contains(name) && other_run.calls.get(name) == Some(calls)
+                || operations.contains(name) && is_steady(name, calls)
         });
         let calls = self.calls.iter();
-        let steady = calls.filter(|(name, calls)| other_run.calls.get(*name) == Some(calls));
+        let steady = calls.filter(|(name, calls)| is_steady(name, calls));
         self.exact = steady.map(|(name, _)| name.clone()).collect();
         self
     }
@@ -332,7 +336,7 @@ mod tests {
         ];
         let other = [calls[0], ("g", r#"{"0": ["finite number", "0.7"]}"#)];
         let operations = ["f()", "g()", "=="].map(str::to_owned).into();
-        let known = read(&calls).exactly_by(&operations, &read(&other));
+        let known = read(&calls).exactly_by(&operations, &[read(&other)]);
         let allows = |name: &str, call: &str| known.allows(&read(&[(name, call)]));
         assert!(allows(
             "f",

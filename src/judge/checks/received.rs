@@ -20,7 +20,7 @@ use super::{
     automatic_control::is_exact,
     caught,
 };
-use crate::oracle::Verdict;
+use crate::{oracle::Verdict, runner::Job};
 
 pub(super) const KIND: Kind = Kind {
     id: "received",
@@ -31,9 +31,6 @@ pub(super) const KIND: Kind = Kind {
         ))
     },
 };
-
-/// The number of runs of the script that show which values vary.
-const RUNS: usize = 2;
 
 /// Applies if the script shows the bug while it writes down what its calls receive, and no control
 /// runs the same calls.
@@ -51,21 +48,29 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(job) = text.and_then(|text| probe.changed_job(program, text)) else {
         return Ok(None);
     };
-    // A value that differs from run to run binds no candidate.
-    let outcomes = probe.run(&vec![job; RUNS])?;
+    // A value that differs from run to run binds no candidate, whose own run may be traced.
+    let traced = Job {
+        traced: true,
+        ..job.clone()
+    };
+    let outcomes = probe.run(&[job.clone(), job, traced])?;
     let showing_bug = outcomes.iter().filter(|outcome| probe.shows_words(outcome));
-    let mut runs = showing_bug.map(|outcome| Received::read(&outcome.stderr.text()));
-    let (Some(one), Some(other)) = (runs.next(), runs.next()) else {
+    let runs = showing_bug.map(|outcome| Received::read(&outcome.stderr.text()));
+    let runs: Vec<Received> = runs.collect();
+    let [one, others @ ..] = runs.as_slice() else {
         return Ok(None);
     };
+    if others.is_empty() {
+        return Ok(None);
+    }
     let site = probe.measure.report_site(showing);
     let site = site.unwrap_or_else(|| ReportSite::Raised(failed_at(showing)));
     let operations = operations(program, &site, None).into_iter();
     let operations = operations.flatten().collect();
     let received = if says_itself(script, so_far) && !so_far.has_full_control() {
-        one.exactly_by(&operations, &other)
+        one.clone().exactly_by(&operations, others)
     } else {
-        one.by(&operations)
+        one.clone().by(&operations)
     };
     Ok((!received.is_empty()).then(|| Box::new(received) as Box<dyn Check>))
 }
