@@ -194,9 +194,10 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
         let name = kind.strip_suffix(EMPTY).unwrap_or(kind);
         matches!(name, "None" | "bool" | "bytes" | "str") || number(kind)
     };
-    // What is nested may be flat.
+    // What is nested may be flat, and a text is a row of letters.
     let is_row = |kind: &&str| matches!(*kind, "list" | "tuple");
-    if known.contains("") || known.contains(kind) || known.iter().all(is_row) && number(kind) {
+    let is_for_row = number(kind) || matches!(kind, "str" | "bytes");
+    if known.contains("") || known.contains(kind) || is_for_row && known.iter().all(is_row) {
         return true;
     }
     if let Some(full) = kind.strip_suffix(EMPTY) {
