@@ -195,9 +195,11 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
         matches!(name, "None" | "bool" | "bytes" | "str") || number(kind)
     };
     // What is nested may be flat, and a text is a row of letters.
-    let is_row = |kind: &&str| matches!(*kind, "list" | "tuple");
     let is_for_row = number(kind) || matches!(kind, "str" | "bytes");
-    if known.contains("") || known.contains(kind) || is_for_row && known.iter().all(is_row) {
+    if known.contains("")
+        || known.contains(kind)
+        || is_for_row && known.iter().all(|kind| is_row(kind))
+    {
         return true;
     }
     if let Some(full) = kind.strip_suffix(EMPTY) {
@@ -212,13 +214,24 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
     kind != "None" && (!is_constant(&kind) || known.iter().any(is_constant))
 }
 
-/// The kinds of what calls receive and of the parts of it, by the place.
-fn kinds(calls: &[GivenValues]) -> BTreeMap<(&str, bool), BTreeSet<&str>> {
+/// Whether a kind is one of rows of parts.
+fn is_row(kind: &str) -> bool {
+    matches!(kind, "list" | "tuple")
+}
+
+/// The kinds of what calls receive, by the place, and of the parts of it, by the kind of the whole
+/// as well: an object that replaces another has other parts.
+fn kinds(calls: &[GivenValues]) -> BTreeMap<(&str, Option<&str>), BTreeSet<&str>> {
     let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for (place, value) in calls.iter().flatten() {
-        let whole = found.entry((place.as_str(), false)).or_default();
+        let whole = found.entry((place.as_str(), None)).or_default();
         whole.insert(value.kind());
-        let parts = found.entry((place.as_str(), true)).or_default();
+        let of = if is_row(value.kind()) {
+            "row"
+        } else {
+            value.kind()
+        };
+        let parts = found.entry((place.as_str(), Some(of))).or_default();
         parts.extend(value.parts().iter().map(GivenValue::kind));
     }
     // Of what has no known parts, nothing is known.
@@ -322,6 +335,8 @@ mod tests {
         assert!(!allows("f", r#"{"": ["None"]}"#));
         assert!(!allows("f", r#"{"0": ["list, empty", []]}"#));
         assert!(allows("f", r#"{"0": ["list", [["zero number", "0.0"]]]}"#));
+        assert!(!allows("f", r#"{"0": ["tuple", [["str, empty", "''"]]]}"#));
+        assert!(allows("f", r#"{"0": ["set", [["str, empty", "''"]]]}"#));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
     }
