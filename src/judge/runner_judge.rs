@@ -323,7 +323,8 @@ impl Judge for RunnerJudge<'_> {
                 let objection = self.checks.review_patiently(&self.probe, &shown)?;
                 if objection.verdict.is_some() {
                     self.patience = Patience::Over;
-                    let reason = "its calls receive other kinds of things than the script's";
+                    let reason =
+                        "its calls of packages receive or do other things than the script's";
                     return Ok(Some(Retraction::Accepted(reason.to_owned())));
                 }
             }

@@ -15,6 +15,7 @@ pub mod filters;
 pub mod handed_on;
 pub mod hints;
 pub mod keywords;
+pub mod library_paths;
 pub mod lost_values;
 pub mod names;
 pub mod namespaces;

@@ -18,6 +18,9 @@ const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
 /// Defines the function that writes.
 const SHOW: &str = include_str!("observation/show.py");
 
+/// Begins to note the lines of packages that run, which it writes down at the end.
+const PATHS: &str = include_str!("observation/paths.py");
+
 /// What a program wrote down: each thing with its name.
 pub(crate) fn marked(stderr: &str) -> impl Iterator<Item = (&str, &str)> {
     let [begin, between] = MARKS;
@@ -101,6 +104,14 @@ impl Observation {
         self.at_start(body, &call(&format!("\"ran\", {name:?})")));
     }
 
+    /// Writes down which lines of packages run.
+    pub(super) fn paths(&mut self, program: &Program) {
+        self.at_start(
+            program.body(),
+            &format!("__import__(\"builtins\").exec({PATHS:?}, {{}})"),
+        );
+    }
+
     /// The changed program; none if nothing is asked about.
     pub fn text(&self, program: &Program) -> Option<String> {
         let mut insertions: Vec<_> = self.0.iter().flat_map(Addition::insertions).collect();
@@ -120,20 +131,32 @@ impl Observation {
 
     /// Evaluates an expression before anything else in a body, or as early as can be.
     fn at_start(&mut self, body: &[Stmt], expression: &str) {
-        // A docstring is none if it is not the first, and what only defines something can wait.
+        // A docstring is none if it is not the first, nor is an import from the future one; what
+        // only defines something can wait.
         let can_wait = |stmt: &&Stmt| match stmt {
             Stmt::Expr(stmt) => stmt.value.is_string_literal_expr(),
             Stmt::FunctionDef(_) | Stmt::ClassDef(_) => true,
+            Stmt::ImportFrom(import) => import.module.as_deref() == Some("__future__"),
             _ => false,
         };
-        let Some(first) = body.iter().find(|stmt| !can_wait(stmt)).or(body.first()) else {
+        let evaluates = |stmt: &&Stmt| stmt.is_class_def_stmt() || evaluated_first(stmt).is_some();
+        let first = body.iter().find(|stmt| !can_wait(stmt));
+        let first = first.or_else(|| body.iter().find(evaluates));
+        let Some(first) = first.or(body.first()) else {
             return;
         };
         if let Stmt::Try(attempt) = first {
             return self.at_start(&attempt.body, expression);
         }
+        if let Stmt::ClassDef(class) = first
+            && evaluated_first(first).is_none()
+        {
+            return self.at_start(&class.body, expression);
+        }
         match evaluated_first(first) {
             Some(value) => self.around(value.range(), &format!("({expression}, "), ")[1]"),
+            // A function that nothing calls does nothing.
+            None if first.is_function_def_stmt() => {}
             None => {
                 let statement = format!("{expression}; ");
                 self.0.insert(Addition::Statement(first.start(), statement));
@@ -159,6 +182,12 @@ fn evaluated_first(stmt: &Stmt) -> Option<&Expr> {
         Stmt::For(stmt) => Some(&stmt.iter),
         Stmt::With(stmt) => Some(&stmt.items.first()?.context_expr),
         Stmt::Match(stmt) => Some(&stmt.subject),
+        Stmt::FunctionDef(def) => Some(&def.decorator_list.first()?.expression),
+        Stmt::ClassDef(class) => {
+            let decorators = class.decorator_list.iter();
+            let mut decorators = decorators.map(|decorator| &decorator.expression);
+            decorators.next().or_else(|| class.bases().first())
+        }
         _ => None,
     }
 }

@@ -165,24 +165,32 @@ pub fn declares(program: &Program, producer: &Producer) -> bool {
         return false;
     };
     let tree = StatementTree::untraced(program);
-    let is_of_class = |statement: usize| {
-        let around = tree.statements[statement].parent;
-        around.is_some_and(|around| tree.statements[around].node.is_stmt_class_def())
-    };
     let is_name = |expr: &Expr| {
         let text = expr.as_string_literal_expr();
         text.is_some_and(|text| text.value.to_str() == name)
     };
     let mut nodes = program.tree().nodes.iter();
     nodes.any(|node| {
-        let listed = match node.node {
-            AnyNodeRef::ExprList(list) => &list.elts,
-            AnyNodeRef::ExprTuple(tuple) => &tuple.elts,
-            AnyNodeRef::ExprSet(set) => &set.elts,
-            _ => return false,
-        };
-        listed.iter().any(is_name) && tree.around(node.node.range()).is_some_and(is_of_class)
+        let holds = elements(node.node).is_some_and(|elements| elements.iter().any(is_name));
+        holds && is_in_class_body(&tree, node.node)
     })
+}
+
+/// The elements of a list, tuple or set that is written out.
+fn elements(node: AnyNodeRef<'_>) -> Option<&[Expr]> {
+    match node {
+        AnyNodeRef::ExprList(list) => Some(&list.elts),
+        AnyNodeRef::ExprTuple(tuple) => Some(&tuple.elts),
+        AnyNodeRef::ExprSet(set) => Some(&set.elts),
+        _ => None,
+    }
+}
+
+/// Whether a node stands in a statement of a class body.
+fn is_in_class_body(tree: &StatementTree<'_>, node: AnyNodeRef<'_>) -> bool {
+    let around = tree.around(node.range());
+    let class = around.and_then(|around| tree.statements[around].parent);
+    class.is_some_and(|class| tree.statements[class].node.is_stmt_class_def())
 }
 
 /// Whether a statement stands in a function that an executed statement hands on, to be called where
@@ -377,13 +385,13 @@ fn storing(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
                 .items
                 .iter()
                 .any(|item| item.key.as_ref().is_some_and(is_name)),
-            AnyNodeRef::ExprList(list) => list.elts.iter().any(is_name),
-            AnyNodeRef::ExprTuple(tuple) => tuple.elts.iter().any(is_name),
-            AnyNodeRef::ExprSet(set) => set.elts.iter().any(is_name),
             AnyNodeRef::Keyword(keyword) => {
                 keyword.arg.as_ref().is_some_and(|arg| arg.as_str() == name)
             }
-            _ => false,
+            // What a class lists is declared, and stored elsewhere.
+            node => elements(node).is_some_and(|elements| {
+                elements.iter().any(is_name) && !is_in_class_body(tree, node)
+            }),
         };
         if holds {
             storing.extend(tree.around(node.node.range()));
@@ -450,6 +458,7 @@ mod tests {
             "def a(): pass\n",
             "f('a')\n",
             "x['b'] = 'a'\n",
+            "class A(B):\n    kept = ['a']\n",
         ] {
             assert!(!stored(text), "{text}");
         }

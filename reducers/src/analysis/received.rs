@@ -169,7 +169,7 @@ impl Received {
 }
 
 /// The names of the functions among some operations.
-fn called(operations: &Operations) -> BTreeSet<&str> {
+pub(super) fn called(operations: &Operations) -> BTreeSet<&str> {
     let calls = operations.iter();
     calls
         .filter_map(|operation| Some(operation.split_once("()")?.0))

@@ -31,6 +31,7 @@ checks! {
     failing_call,
     sources,
     received,
+    library_paths,
     rejected_argument,
     producers,
     preserved,

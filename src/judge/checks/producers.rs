@@ -48,6 +48,8 @@ pub(super) const KIND: Kind = Kind {
 struct Producers {
     /// The code that stored it.
     producer: Producer,
+    /// Whether it is stored, and not only declared.
+    is_stored: bool,
     /// Whether a class says that what is missing is to be kept.
     #[serde(default)]
     is_declared: bool,
@@ -84,20 +86,21 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         }
         found
     });
-    producers.retain(|producer| produces(program, producer, None));
+    producers.retain(|producer| produces(program, producer, None) || declares(program, producer));
     if producers.is_empty() {
         return Ok(None);
     }
     // Whether one of them ran before the failure, only a trace says.
     let evidence = probe.traced(script.bytes)?;
-    let mut producers = producers.into_iter();
-    let stored = producers.find(|producer| produces(program, producer, evidence.as_ref()));
-    let check = |producer| Producers {
+    let can_trace = evidence.is_some();
+    let checks = producers.into_iter().map(|producer| Producers {
+        is_stored: produces(program, &producer, evidence.as_ref()),
         is_declared: declares(program, &producer),
         producer,
-        can_trace: evidence.is_some(),
-    };
-    Ok(stored.map(|producer| Box::new(check(producer)) as Box<dyn Check>))
+        can_trace,
+    });
+    let mut checks = checks.filter(|check| check.is_stored || check.is_declared);
+    Ok(checks.next().map(|check| Box::new(check) as Box<dyn Check>))
 }
 
 /// The code that may have stored the value that is `None`, or the element that a queue lacks.
@@ -213,7 +216,7 @@ impl Check for Producers {
         // The text refuses most; whether a store that is left ran, only a trace says.
         let asked = |candidate: &Shown<'_>| {
             let refused = self.review_without_runs(candidate);
-            if refused.is_some() || !self.can_trace {
+            if refused.is_some() || !self.can_trace || !self.is_stored {
                 return Asked::Nothing(refused);
             }
             Asked::Run(probe.traced_job(&candidate.program.encode().unwrap_or_default()))
@@ -228,7 +231,7 @@ impl Check for Producers {
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
-        !produces(program, &self.producer, None)
+        self.is_stored && !produces(program, &self.producer, None)
             || self.is_declared && !declares(program, &self.producer)
     }
 

@@ -125,6 +125,10 @@ def received(name, function, arguments, named):
     if holder is not None and not isinstance(holder, (type, type(sys))):
         found[""] = holder
     of = function if isinstance(function, type) else type(found.get("", function))
+    module = getattr(function, "__module__", None) or of.__module__ or ""
+    if ("package", name, module) not in known:
+        known.add(("package", name, module))
+        say("package " + name, module.split(".")[0])
     is_of_language = holder is builtins or of.__module__ == "builtins" and ("" in found or of is function)
     say_received("builtin " * is_of_language + name, found)
 

@@ -1,0 +1,82 @@
+import atexit
+import json
+import sys
+import threading
+
+lines = {}  # id of a code object -> the object, the package, and its lines that ran
+local_traces = {}  # id of a code object -> the function that notes them, or None
+importing = {}  # thread -> how many imports are under way in it
+outer = sys.gettrace()
+
+
+def importer(frame, event, argument):
+    if event == "return":
+        importing[threading.get_ident()] -= 1
+    return importer
+
+
+def is_import(code):
+    return code.co_name == "_find_and_load" and code.co_filename == "<frozen importlib._bootstrap>"
+
+
+def noting(frame):
+    code = frame.f_code
+    package = frame.f_globals.get("__name__") or "__main__"
+    # A text that is compiled has lines that depend on what it was made from.
+    if package == "__main__" or code.co_filename.startswith("<") or code.co_name == "<module>":
+        return None
+    ran = set()
+    lines[id(code)] = code, package.split(".")[0], ran
+
+    def note(frame, event, argument):
+        if event == "line":
+            ran.add(frame.f_lineno)
+        return note
+
+    return note
+
+
+def both(one, other):
+    """Passes on to another tracer what this one notes."""
+
+    def local(frame, event, argument):
+        nonlocal other
+        one(frame, event, argument)
+        other = other and other(frame, event, argument)
+        return local
+
+    return local
+
+
+def trace(frame, event, argument):
+    other = outer and outer(frame, event, argument)
+    code = frame.f_code
+    thread = threading.get_ident()
+    if is_import(code):
+        importing[thread] = importing.get(thread, 0) + 1
+        own = importer
+    elif importing.get(thread):
+        return other
+    elif id(code) in local_traces:
+        own = local_traces[id(code)]
+    else:
+        own = local_traces[id(code)] = noting(frame)
+    return both(own, other) if own and other else own or other
+
+
+def end():
+    sys.settrace(None)
+    found = {}
+    for code, package, ran in list(lines.values()):
+        if ran:
+            functions = found.setdefault(package, {}).setdefault(code.co_filename, {})
+            first = code.co_firstlineno
+            known = functions.setdefault(first, [])
+            known += [line - first for line in sorted(ran) if line - first not in known]
+    text = json.dumps(found, separators=(",", ":"))
+    sys.__stderr__.write("%spaths%s%s%s\n" % (chr(30), chr(31), text, chr(30)))
+
+
+atexit.register(end)
+threading.settrace(trace)
+sys.settrace(trace)
