@@ -12,8 +12,8 @@ use crate::runner::{Exception, Outcome};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caught {
     kinds: Vec<Fingerprint>,
-    /// The first of them, for people.
-    first: String,
+    /// The first of them.
+    first: Exception,
 }
 
 impl Caught {
@@ -32,7 +32,7 @@ impl Caught {
         });
         Some(Self {
             kinds: kinds.collect::<Option<Vec<_>>>()?,
-            first: headline(caught.first()?),
+            first: caught.first()?.clone(),
         })
     }
 
@@ -52,9 +52,15 @@ impl Caught {
         })
     }
 
-    /// The first of them: its class and the first line of its message.
-    pub fn first(&self) -> &str {
-        self.first.lines().next().unwrap_or_default()
+    /// The first of them.
+    pub fn first(&self) -> &Exception {
+        &self.first
+    }
+
+    /// The class of the first and the first line of its message, for people.
+    pub fn headline(&self) -> String {
+        let headline = headline(&self.first);
+        headline.lines().next().unwrap_or_default().to_owned()
     }
 }
 

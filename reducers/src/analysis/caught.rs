@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     analysis::{
-        dependence_check::{ReportSite, Rest, told},
+        dependence_check::{ReportSite, Rest, told, writes_out},
         observation::{Observation, marked},
         statement_tree::StatementTree,
     },
@@ -18,8 +18,20 @@ use crate::{
 
 /// What makes a program write down the exceptions that decide its report: those of the handlers
 /// around a reporting statement, of each `try` statement that sets a value that it reads, and of
-/// handlers that compute something on which it depends.
+/// handlers that compute something on which it depends. If no statement writes the report's words
+/// out, they are the message of an exception, which any handler may have passed on.
 pub fn catching(program: &Program, report_site: &ReportSite) -> Observation {
+    if let ReportSite::Words(words) = report_site
+        && !writes_out(program, words)
+    {
+        let mut observation = Observation::default();
+        for node in &program.tree().nodes {
+            if let AnyNodeRef::ExceptHandlerExceptHandler(handler) = node.node {
+                observation.exception(&handler.body);
+            }
+        }
+        return observation;
+    }
     let found = told(program, report_site, None, &|tree, nodes, frames| {
         let conditions = Rest::of(tree, nodes).conditions_of(&frames);
         let reporting = frames.last().copied();

@@ -269,6 +269,17 @@ fn telling(outline: &StatementTree<'_>, nodes: &Nodes<'_>, words: &BTreeSet<Stri
     if getting.is_empty() { holding } else { getting }
 }
 
+/// Whether a statement of a program writes out most of some words, so that the others are no more
+/// than values in its text.
+pub(crate) fn writes_out(program: &Program, words: &BTreeSet<String>) -> bool {
+    let tree = StatementTree::untraced(program);
+    let nodes = nodes_by_statement(&tree);
+    let most = nodes
+        .iter()
+        .map(|nodes| count(words, nodes.iter().filter_map(literal_of)));
+    most.max().unwrap_or(0) * 2 > words.len()
+}
+
 /// Those of some statements that say most, if any says something.
 fn most_telling(
     statements: impl Iterator<Item = usize>,
@@ -422,6 +433,9 @@ mod tests {
             &["round()"],
         );
         last(&format!("{tried}assert False\n"), &[]);
+        let reached = "try:\n    round(1.5)\n    assert False\n";
+        let handled = format!("{reached}except ValueError: pass\n");
+        check(&handled, &ReportSite::Raised(vec![3]), &["round() alone"]);
         last(&format!("{tried}pass\nassert False\n"), &[]);
         last(
             "def f(x): return sorted(x)[1:]\ny = open('a')\nassert f([1])\n",

@@ -8,7 +8,12 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::{assignments::assigned_values, cpython, statement_tree::StatementTree},
+    analysis::{
+        assignments::assigned_values,
+        cpython,
+        dependence_check::{ReportSite, Rest, told},
+        statement_tree::StatementTree,
+    },
     syntax::{AnyNodeRef, Program, Ranged, ast::Expr, scope::Variable},
     trace::evidence::{Evidence, SourceLine},
 };
@@ -63,6 +68,30 @@ pub fn attributes_read(program: &Program, line: u32) -> Vec<String> {
         .chain(assigned)
         .flat_map(|statement| &statement.attributes);
     read.map(|(name, _)| name.to_string()).collect()
+}
+
+/// The attributes for whose presence a report asks: `assert hasattr(x, "a")`.
+pub fn attributes_asked_for(program: &Program, report_site: &ReportSite) -> Vec<String> {
+    const ASKING: [&str; 2] = ["hasattr", "getattr"];
+    let found = told(program, report_site, None, &|tree, nodes, frames| {
+        let conditions = Rest::of(tree, nodes).conditions_of(&frames);
+        let reporting = frames.last().copied();
+        let statements = conditions.into_iter().chain(reporting);
+        let calls = statements
+            .flat_map(|statement| &nodes[statement])
+            .filter_map(AnyNodeRef::as_expr_call);
+        let asked = calls.filter_map(|call| {
+            let function = call.func.as_name_expr()?;
+            let name = call
+                .arguments
+                .find_positional(1)?
+                .as_string_literal_expr()?;
+            let asks = ASKING.contains(&function.id.as_str());
+            asks.then(|| name.value.to_str().to_owned())
+        });
+        asked.collect::<Vec<_>>()
+    });
+    found.into_iter().flatten().collect()
 }
 
 /// The method by which a program adds to the container in which the statement on a line looks an
@@ -462,6 +491,20 @@ mod tests {
         ] {
             assert!(!stored(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_report_asks_for_attributes() {
+        let asked = |text: &str| {
+            let program = Program::parse(text).unwrap();
+            attributes_asked_for(&program, &ReportSite::Raised(vec![3]))
+        };
+        assert_eq!(asked("x.a = 1\nf(x)\nassert hasattr(x, 'a')\n"), ["a"]);
+        assert_eq!(
+            asked("x.a = 1\nif getattr(x, 'a', 0):\n    raise E\n"),
+            ["a"]
+        );
+        assert!(asked("x.a = 1\nhasattr(x, 'a')\nassert y\n").is_empty());
     }
 
     #[test]

@@ -2,9 +2,13 @@
 //! if anything happened between the two; a thing and itself at one moment are always the same.
 //! Called by the judge; proposes nothing.
 
+use std::collections::BTreeSet;
+
 use crate::{
     analysis::{
-        dependence_check::ReportSite, statement_tree::StatementTree, watch::nearest_operands,
+        dependence_check::{ReportSite, Rest, told},
+        statement_tree::StatementTree,
+        watch::nearest_operands,
     },
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr},
 };
@@ -32,6 +36,50 @@ pub fn compares_with_itself(program: &Program, report_site: &ReportSite) -> bool
         return false;
     };
     one.text == other.text && nothing_runs_between(&tree, one.statement, other.statement)
+}
+
+/// Whether a report compares results of the same function with each other, and nothing else:
+/// `hash(a) != hash(b)`. One of them compared with something else differs without any bug.
+pub fn compares_alike(program: &Program, report_site: &ReportSite) -> bool {
+    let found = told(program, report_site, None, &|tree, nodes, frames| {
+        let conditions = Rest::of(tree, nodes).conditions_of(&frames);
+        let reporting = frames.last().copied();
+        let statements: BTreeSet<usize> = conditions.into_iter().chain(reporting).collect();
+        let mut sides = Vec::new();
+        for statement in statements {
+            for compare in nodes[statement]
+                .iter()
+                .filter_map(AnyNodeRef::as_expr_compare)
+            {
+                let all = std::iter::once(&*compare.left).chain(&compare.comparators);
+                let called: Vec<Option<&str>> =
+                    all.map(|side| called(tree, statement, side)).collect();
+                sides.push(called);
+            }
+        }
+        let is_alike = |sides: &Vec<Option<&str>>| sides.iter().all(|side| *side == sides[0]);
+        sides.iter().all(is_alike) && sides.iter().flatten().any(Option::is_some)
+    });
+    !found.is_empty() && found.into_iter().all(|is_alike| is_alike)
+}
+
+/// The function whose result an expression is, or the variable that it is.
+fn called<'a>(tree: &StatementTree<'a>, statement: usize, value: &'a Expr) -> Option<&'a str> {
+    let call = match value {
+        Expr::Call(call) => call,
+        Expr::Name(name) => {
+            let range = assigned(tree, statement, &name.id)?;
+            let nodes = tree.program.tree().within(range);
+            let mut calls = nodes.filter_map(|node| node.as_expr_call().copied());
+            calls.find(|call| call.range() == range)?
+        }
+        _ => return None,
+    };
+    match &*call.func {
+        Expr::Name(name) => Some(&name.id),
+        Expr::Attribute(method) => Some(&method.attr),
+        _ => None,
+    }
 }
 
 /// The value of an expression, if it is only read: of a variable, the one that it was assigned.
@@ -129,6 +177,18 @@ mod tests {
         ] {
             assert!(of(text), "{text}");
         }
+    }
+
+    #[test]
+    fn results_of_one_function_are_alike() {
+        let of = |text: &str| {
+            let site = ReportSite::Raised(vec![text.lines().count() as u32]);
+            compares_alike(&Program::parse(text).unwrap(), &site)
+        };
+        assert!(of("assert a == b and hash(a) != hash(b)\n"));
+        assert!(of("x = a.f()\ny = b.f(1)\nassert x == y\n"));
+        assert!(!of("assert hash(a) != a\n") && !of("assert a == b\n"));
+        assert!(!of("assert f(a) == f(b) == 1\n"));
     }
 
     #[test]

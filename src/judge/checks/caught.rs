@@ -28,6 +28,12 @@ pub(super) const KIND: Kind = Kind {
 /// The number of runs of the script that show what varies in the caught exceptions.
 const RUNS: usize = 2;
 
+/// The first exception that a script catches before it reports the bug.
+pub(super) fn first_caught(so_far: &Checks) -> Option<Exception> {
+    let found = serde_json::from_value::<Caught>(so_far.finding(ID)?).ok()?;
+    Some(found.first().clone())
+}
+
 /// Refuses candidates that catch something else.
 #[derive(Debug)]
 struct SameCaught(Caught);
@@ -94,7 +100,7 @@ impl Check for SameCaught {
     }
 
     fn describe(&self) -> Vec<String> {
-        let first = self.0.first();
+        let first = self.0.headline();
         vec![format!(
             "caught: the script catches `{first}`; so must every candidate"
         )]

@@ -11,7 +11,7 @@ use minrepro_reducers::{
         keywords::{Keywords, Signatures, are_given, called_by_position, keywords},
         number_rows::{is_left_of, number_rows, zero_operands, zeros},
         polarity::reports_failure,
-        same_sides::compares_with_itself,
+        same_sides::{compares_alike, compares_with_itself},
         tied_constants::{Ties, are_tied, come_back, indices, round_trips, ties},
         truth_tests::OnlyCompared,
         watch::{asked, expects_constants, sides, written_elements},
@@ -86,6 +86,9 @@ struct Manner {
     is_decided: bool,
     /// Whether it compares a thing with itself.
     is_with_itself: bool,
+    /// Whether it compares results of one function.
+    #[serde(default)]
+    is_alike: bool,
     /// At how many indices it compares elements.
     indices: usize,
 }
@@ -95,6 +98,7 @@ impl Manner {
         Self {
             is_decided: is_decided(program, site),
             is_with_itself: compares_with_itself(program, site),
+            is_alike: compares_alike(program, site),
             indices: indices(program, site).len(),
         }
     }
@@ -103,6 +107,7 @@ impl Manner {
     fn is_kept_by(&self, program: &Program, site: &ReportSite) -> bool {
         (!self.is_decided || is_decided(program, site))
             && (self.is_with_itself || !compares_with_itself(program, site))
+            && (!self.is_alike || compares_alike(program, site))
             && (self.indices != 1 || indices(program, site).len() <= 1)
     }
 }

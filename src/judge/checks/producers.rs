@@ -7,8 +7,8 @@ use minrepro_reducers::{
         dependence_check::packages,
         lost_values::lost_values,
         producers::{
-            Producer, added_to, attributes_read, counterparts, declares, missing_name, produces,
-            quoted_names,
+            Producer, added_to, attributes_asked_for, attributes_read, counterparts, declares,
+            missing_name, produces, quoted_names,
         },
         quoted_lines::quoted_lines,
     },
@@ -26,6 +26,7 @@ use super::{
         probe::Probe,
     },
     automatic_control,
+    caught::first_caught,
     sources::is_of_foreign_class,
 };
 use crate::{
@@ -68,7 +69,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let exception = script
         .showing
         .and_then(|showing| showing.exception.as_ref());
-    let mut producers = exception.map_or_else(Vec::new, |raised| {
+    // A script that prints the exception that it caught fails by that.
+    let caught = first_caught(so_far);
+    let failure = caught
+        .as_ref()
+        .filter(|_| exception.is_none())
+        .or(exception);
+    let mut producers = failure.map_or_else(Vec::new, |raised| {
         let given = [
             quoted(program, raised),
             lost_by_library(program, raised),
@@ -86,6 +93,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         }
         found
     });
+    producers.extend(asked_for(script));
     producers.retain(|producer| produces(program, producer, None) || declares(program, producer));
     if producers.is_empty() {
         return Ok(None);
@@ -186,6 +194,15 @@ fn not_given_back(program: &Program, exception: &Exception) -> Option<Producer> 
         let mut called = methods.map(|method| call(method));
         called.find(|producer| produces(program, producer, None))
     })
+}
+
+/// The code that stores the attributes whose presence decides what the script reports itself.
+fn asked_for(script: &Script<'_>) -> Vec<Producer> {
+    let Script { probe, program, .. } = script;
+    let showing = script.showing;
+    let site = showing.and_then(|showing| probe.measure.report_site(showing));
+    let names = site.map_or_else(Vec::new, |site| attributes_asked_for(program, &site));
+    names.into_iter().map(Producer::Store).collect()
 }
 
 /// The method that adds to a container that is too short, if a library returned the container.

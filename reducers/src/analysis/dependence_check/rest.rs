@@ -236,8 +236,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         tests.any(|test| !test.is_literal_expr())
     }
 
-    /// The assertions before the innermost frame, within its function, and the conditions on which
-    /// the program would have raised or ended.
+    /// The assertions before the innermost frame, within its function, the conditions on which the
+    /// program would have raised or ended, and what is tried together with the frame.
     fn passed(&self, frames: &[usize]) -> Vec<usize> {
         let outline = self.outline;
         let Some(&last) = frames.last() else {
@@ -257,7 +257,21 @@ impl<'o, 'a> Rest<'o, 'a> {
                 && (node.is_stmt_assert() || node.is_stmt_if() && ends(statement))
                 && outline.function_of(statement) == function
         });
-        before.collect()
+        before.chain(self.tried_before(last)).collect()
+    }
+
+    /// The statements before another one that are tried together with it, so that it is not reached
+    /// if they fail.
+    fn tried_before(&self, statement: usize) -> impl Iterator<Item = usize> {
+        let outline = self.outline;
+        let at = outline.statements[statement].range;
+        let attempts = outline
+            .ancestors(statement)
+            .filter_map(move |around| outline.statements[around].node.as_stmt_try());
+        let handled = attempts.filter(|attempt| !attempt.handlers.is_empty());
+        let tried = handled.flat_map(|attempt| &attempt.body);
+        let before = tried.filter(move |part| part.end() <= at.start());
+        before.filter_map(move |part| outline.at(part.range()))
     }
 
     /// The statements that decide whether another is reached, within its function: those around it,
