@@ -2,6 +2,8 @@
 //! an attribute or a key and then finds it missing shows that something lost it. Without the store,
 //! anything would lack it, in the same words.
 
+use std::collections::BTreeSet;
+
 use minrepro_reducers::{
     analysis::{
         dependence_check::packages,
@@ -201,7 +203,7 @@ fn asked_for(script: &Script<'_>) -> Vec<Producer> {
     let Script { probe, program, .. } = script;
     let showing = script.showing;
     let site = showing.and_then(|showing| probe.measure.report_site(showing));
-    let names = site.map_or_else(Vec::new, |site| attributes_asked_for(program, &site));
+    let names = site.map_or_else(BTreeSet::new, |site| attributes_asked_for(program, &site));
     names.into_iter().map(Producer::Store).collect()
 }
 

@@ -268,8 +268,11 @@ impl<'o, 'a> Rest<'o, 'a> {
         let attempts = outline
             .ancestors(statement)
             .filter_map(move |around| outline.statements[around].node.as_stmt_try());
-        let handled = attempts.filter(|attempt| !attempt.handlers.is_empty());
-        let tried = handled.flat_map(|attempt| &attempt.body);
+        let holding = attempts.filter(move |attempt| {
+            let mut body = attempt.body.iter();
+            !attempt.handlers.is_empty() && body.any(|part| part.range().contains_range(at))
+        });
+        let tried = holding.flat_map(|attempt| &attempt.body);
         let before = tried.filter(move |part| part.end() <= at.start());
         before.filter_map(move |part| outline.at(part.range()))
     }
