@@ -376,6 +376,10 @@ fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCa
             BlockKind::Python(snippet) => {
                 let program = Program::parse(snippet.text.as_str()).ok();
                 let lacks = program.as_ref().map(python::unbound).unwrap_or_default();
+                // Lines of a method that are quoted without it.
+                if lacks.contains("self") {
+                    continue;
+                }
                 let next = ReproCandidate {
                     text: snippet.text.clone(),
                     parses: snippet.parses,
