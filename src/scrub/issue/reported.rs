@@ -264,17 +264,20 @@ fn in_words(issue: &Issue, blocks: &[PostBlock], text: &str, code: &str) -> Opti
             certainty: Certainty::Guessed,
         });
     }
-    if blocks
+    let is_expected = blocks
         .iter()
         .any(|block| block.section == Section::Expected)
-        || issue.has_label("module: correctness (silent)")
-        || Program::parse(code).is_ok_and(|program| asserts(&program))
-    {
-        return Some(Reported {
-            what: ReportedFailure::WrongResult,
-            source: "the expected behaviour".to_owned(),
-            certainty: Certainty::Guessed,
-        });
-    }
-    None
+        || issue.has_label("module: correctness (silent)");
+    let source = if is_expected {
+        "the expected behaviour"
+    } else if Program::parse(code).is_ok_and(|program| asserts(&program)) {
+        "an assertion in the repro"
+    } else {
+        return None;
+    };
+    Some(Reported {
+        what: ReportedFailure::WrongResult,
+        source: source.to_owned(),
+        certainty: Certainty::Guessed,
+    })
 }

@@ -376,8 +376,10 @@ fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCa
             BlockKind::Python(snippet) => {
                 let program = Program::parse(snippet.text.as_str()).ok();
                 let lacks = program.as_ref().map(python::unbound).unwrap_or_default();
-                // Lines of a method that are quoted without it.
-                if lacks.contains("self") {
+                // A line of a method that is quoted without it.
+                let is_quoted =
+                    |program: &Program| program.body().len() == 1 && lacks.contains("self");
+                if program.as_ref().is_some_and(is_quoted) {
                     continue;
                 }
                 let next = ReproCandidate {
