@@ -4,7 +4,7 @@
 use minrepro_reducers::{
     analysis::names::ImportedNames,
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange,
+        AnyNodeRef, Node, Program, Ranged, TextRange, Tree,
         ast::{CmpOp, Expr, Stmt},
     },
     torch::seeds::draws_random_numbers,
@@ -23,6 +23,7 @@ pub(super) enum Chance {
 
 /// Modules whose use makes runs differ.
 const MODULES: &[&str] = &[
+    "_thread",
     "asyncio",
     "concurrent",
     "datetime",
@@ -44,6 +45,7 @@ const CALLS: &[&str] = &[
     "os.fork",
     "os.path.exists",
     "os.path.isfile",
+    "os.getenv",
     "os.getpid",
     "os.getppid",
     "os.times",
@@ -111,13 +113,14 @@ pub(super) fn chance(program: &Program) -> Chance {
                     _ => "",
                 };
                 let path = names.path(&call.func);
-                let is_builtin = path.is_none() && call.func.is_name_expr();
-                let is_sign = path.as_deref().is_some_and(|path| CALLS.contains(&path))
-                    || (is_builtin && BUILTINS.contains(&last));
+                let is_sign =
+                    path.as_deref().is_some_and(|path| CALLS.contains(&path)) || last == "__hash__";
                 if is_sign && !is_printed {
                     return Chance::Sign(format!("the script calls `{last}`"));
                 }
-                is_seeded |= SEEDS.iter().any(|seed| last.starts_with(seed));
+                // Without a number, a seed is one of the system's.
+                is_seeded |= SEEDS.iter().any(|seed| last.starts_with(seed))
+                    && (!call.arguments.is_empty() || last == "seed_everything");
                 let name = path.as_deref().unwrap_or(last);
                 looks_at_values |= BY_VALUE.iter().any(|part| name.contains(part));
                 if let Some(workers) = call.arguments.find_keyword("num_workers")
@@ -126,14 +129,19 @@ pub(super) fn chance(program: &Program) -> Chance {
                     return Chance::Sign("the script starts workers that load data".to_owned());
                 }
             }
-            AnyNodeRef::ExprSet(_) | AnyNodeRef::ExprSetComp(_) => {
-                let is_asked = node.parent.is_some_and(|at| {
-                    matches!(tree.nodes[at as usize].node, AnyNodeRef::ExprCompare(compare)
-                        if compare.ops.iter().all(|op| matches!(op, CmpOp::In | CmpOp::NotIn)))
-                });
-                if !is_asked && !is_printed {
-                    return Chance::Sign("the script makes a set, whose order varies".to_owned());
-                }
+            // Called, or given to what calls them.
+            AnyNodeRef::ExprName(name)
+                if BUILTINS.contains(&name.id.as_str())
+                    && name.ctx.is_load()
+                    && names.path(&Expr::Name(name.clone())).is_none()
+                    && !is_printed =>
+            {
+                return Chance::Sign(format!("the script uses `{}`", name.id));
+            }
+            AnyNodeRef::ExprSet(_) | AnyNodeRef::ExprSetComp(_)
+                if !is_printed && !is_asked(tree, node) =>
+            {
+                return Chance::Sign("the script makes a set, whose order varies".to_owned());
             }
             AnyNodeRef::StmtIf(branch) => looks_at_values |= !is_main(&branch.test),
             AnyNodeRef::StmtWhile(_)
@@ -151,6 +159,14 @@ pub(super) fn chance(program: &Program) -> Chance {
     } else {
         Chance::Values
     }
+}
+
+/// `x in {1, 2}`, for which no order matters.
+fn is_asked(tree: &Tree<'_>, node: &Node<'_>) -> bool {
+    node.parent.is_some_and(|at| {
+        matches!(tree.nodes[at as usize].node, AnyNodeRef::ExprCompare(compare)
+            if compare.ops.iter().all(|op| matches!(op, CmpOp::In | CmpOp::NotIn)))
+    })
 }
 
 /// The range of a statement that only prints.
@@ -237,6 +253,13 @@ mod tests {
             ("import os\nx = os.getpid()\n", "sign"),
             ("print('a' in {'a', 'b'})\n", "none"),
             ("x = hash('a')\n", "sign"),
+            ("x = 'a'.__hash__()\n", "sign"),
+            ("x = sorted('ab', key=hash)\n", "sign"),
+            ("hash = 3\n", "none"),
+            (
+                "import random\nrandom.seed()\nassert random.random() > 0.1\n",
+                "sign",
+            ),
             ("f(num_workers=2)\n", "sign"),
             ("print(f(num_workers=2))\n", "sign"),
             ("f(num_workers=0)\n", "none"),

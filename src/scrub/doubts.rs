@@ -2,10 +2,14 @@
 //! another device, in a newer version, under another system, by chance, or may not be the one that
 //! was looked for. Pure. Called once a script has passed.
 
-use minrepro_reducers::syntax::{
-    AnyNodeRef, Program,
-    ast::{Expr, ExprRef, Stmt},
+use minrepro_reducers::{
+    analysis::names::ImportedNames,
+    syntax::{
+        AnyNodeRef, Program,
+        ast::{Expr, ExprRef, Stmt},
+    },
 };
+use pep440_rs::Version;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -17,7 +21,7 @@ use super::{
         failure::ReportedFailure,
         recent::confirms,
         reported::{Certainty, Reported},
-        versions::{Versions, branched},
+        versions::{Versions, all_of_torch, branched, versions},
     },
 };
 use crate::text::pattern;
@@ -47,6 +51,8 @@ pub enum DoubtKind {
     Chance,
     /// It is not certain that the failure is the one of this script.
     Source,
+    /// Nothing shows that this script fails anywhere on this machine.
+    Uncontrolled,
 }
 
 impl Doubt {
@@ -88,6 +94,16 @@ pub(super) struct Ground<'a> {
     pub(super) runs: usize,
 }
 
+impl Ground<'_> {
+    /// The versions of Python in the posts.
+    fn pythons(&self) -> Vec<String> {
+        let posts = self.issue.posts().filter(|post| !post.is_bot);
+        posts
+            .filter_map(|post| versions(&post.body).python)
+            .collect()
+    }
+}
+
 /// All reasons against the conclusion that the bug is fixed.
 pub(super) fn doubts(ground: &Ground<'_>) -> Vec<Doubt> {
     [
@@ -105,11 +121,15 @@ pub(super) fn doubts(ground: &Ground<'_>) -> Vec<Doubt> {
 
 /// Names of devices and of features that only they have.
 const DEVICES: &[&str] = &[
-    "cuda", "xpu", "mps", "hpu", "npu", "xla", "nccl", "triton", "hip",
+    "cuda", "xpu", "mps", "hpu", "npu", "xla", "nccl", "triton", "hip", "gpu", "mtia", "vulkan",
 ];
+/// Variables that the launcher of several processes sets.
+const RANKS: &[&str] = &["RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"];
 
 fn device(ground: &Ground<'_>) -> Option<Doubt> {
-    let has = |name: &str| ground.installed.gpus > 0 && matches!(name, "cuda" | "nccl" | "triton");
+    let has = |name: &str| {
+        ground.installed.gpus > 0 && matches!(name, "cuda" | "gpu" | "nccl" | "triton")
+    };
     let doubt = |what: String| Some(Doubt::new(DoubtKind::Device, what));
     if let Some(name) = named_device(ground.program)
         && !has(name)
@@ -118,12 +138,28 @@ fn device(ground: &Ground<'_>) -> Option<Doubt> {
             "the script names `{name}`, which this machine lacks"
         ));
     }
+    if let Some(words) = &ground.claims.processes {
+        return doubt(format!(
+            "several processes take part (`{words}`), and here it is one"
+        ));
+    }
+    if let Some(name) = asked_rank(ground.program) {
+        return doubt(format!(
+            "the script reads `{name}`, which a launcher of several processes sets"
+        ));
+    }
     if ground.installed.gpus > 0 {
         return None;
     }
     if let Some(words) = &ground.claims.device {
         return doubt(format!(
             "the issue says \"{words}\", and this machine has only a CPU"
+        ));
+    }
+    let headline = ground.reported.map(|reported| reported.what.describe());
+    if let Some(name) = headline.as_deref().and_then(device_in) {
+        return doubt(format!(
+            "the reported failure names `{name}`, which this machine lacks"
         ));
     }
     let label = ground.issue.labels.iter().find(|label| {
@@ -138,6 +174,36 @@ fn device(ground: &Ground<'_>) -> Option<Doubt> {
     ))
 }
 
+/// The device that a message names.
+fn device_in(message: &str) -> Option<&'static str> {
+    let message = message.to_lowercase();
+    message
+        .split(|char: char| !char.is_alphanumeric())
+        .find_map(|word| DEVICES.iter().copied().find(|name| *name == word))
+}
+
+/// The variable of a launcher that a script reads.
+fn asked_rank(program: &Program) -> Option<&'static str> {
+    let tree = program.tree();
+    let names = ImportedNames::of(tree);
+    tree.nodes.iter().find_map(|node| {
+        let (of, key) = match node.node {
+            AnyNodeRef::ExprCall(call) => (&*call.func, call.arguments.args.first()?),
+            AnyNodeRef::ExprSubscript(item) if item.ctx.is_load() => (&*item.value, &*item.slice),
+            _ => return None,
+        };
+        let Expr::StringLiteral(key) = key else {
+            return None;
+        };
+        let is_read = matches!(
+            names.path(of)?.as_str(),
+            "os.environ" | "os.environ.get" | "os.getenv"
+        );
+        let known = RANKS.iter().copied().find(|name| key.value == **name)?;
+        is_read.then_some(known)
+    })
+}
+
 /// The device that a script names, in a literal or in the path of a name. Settings that have no
 /// effect without the device do not count.
 fn named_device(program: &Program) -> Option<&'static str> {
@@ -145,6 +211,7 @@ fn named_device(program: &Program) -> Option<&'static str> {
     let known = |word: &str| DEVICES.iter().copied().find(|name| *name == word);
     tree.nodes.iter().find_map(|node| match node.node {
         AnyNodeRef::StringLiteral(text) => known(text.value.split(':').next()?),
+        AnyNodeRef::InterpolatedStringLiteralElement(text) => known(text.value.split(':').next()?),
         AnyNodeRef::ExprAttribute(attribute) => {
             let name = known(attribute.attr.as_str())?;
             let parent = node.parent.map(|at| tree.nodes[at as usize].node);
@@ -172,8 +239,17 @@ fn named_device(program: &Program) -> Option<&'static str> {
 fn newer(ground: &Ground<'_>) -> Option<Doubt> {
     let doubt = |what: String| Some(Doubt::new(DoubtKind::Newer, what));
     if let Some(own) = ground.installed.torch.as_deref().and_then(parsed) {
+        // A number that is far off is of something else; the next major release begins small.
+        let part = |version: &Version, at: usize| version.release().get(at).copied().unwrap_or(0);
+        let is_near = |version: &Version| {
+            let ahead = part(version, 0).wrapping_sub(part(&own, 0));
+            ahead == 0 || (ahead == 1 && part(version, 1) <= 3)
+        };
+        let near = ground.claims.named.iter();
+        let near = near.filter(|version| parsed(version).is_some_and(|known| is_near(&known)));
         let named = ground.versions.torch.iter().chain(&ground.claims.fails_on);
         if let Some(version) = named
+            .chain(near)
             .filter(|version| parsed(version).is_some_and(|version| version > own))
             .max_by_key(|version| parsed(version))
         {
@@ -182,7 +258,9 @@ fn newer(ground: &Ground<'_>) -> Option<Doubt> {
             ));
         }
     }
-    let reported = ground.versions.python.as_deref().and_then(minor);
+    let posted = ground.pythons();
+    let reported = ground.versions.python.iter().chain(&posted);
+    let reported = reported.filter_map(|version| minor(version)).max();
     if let (Some(reported), Some(own)) = (reported, ground.installed.python_minor())
         && reported > own
     {
@@ -192,23 +270,38 @@ fn newer(ground: &Ground<'_>) -> Option<Doubt> {
         ));
     }
     // Somebody who still saw it after the version was made may have used a later one.
-    let made = ground.installed.torch.as_deref().and_then(branched)?;
-    let post = ground
-        .issue
-        .comments
-        .iter()
-        .rev()
-        .find(|post| !post.is_bot && post.created > made && confirms(post))?;
-    doubt(format!(
-        "{} confirmed it after {} was made",
-        post.author,
-        ground.installed.subject()
-    ))
+    let installed = ground.installed.torch.as_deref()?;
+    let made = branched(installed);
+    let own = parsed(installed);
+    let names_older = |text: &str| {
+        let mut named = all_of_torch(text).filter_map(|version| parsed(&version));
+        named.any(|version| own.as_ref().is_some_and(|own| version <= *own))
+    };
+    let post = ground.issue.comments.iter().rev().find(|post| {
+        !post.is_bot
+            && made.is_none_or(|made| post.created > made)
+            && (confirms(post) || NEWEST.is_match(&post.body))
+            && !names_older(&post.body)
+    })?;
+    let subject = ground.installed.subject();
+    doubt(match made {
+        Some(_) => format!("{} confirmed it after {subject} was made", post.author),
+        None => format!(
+            "{} confirmed it, perhaps after {subject} was made",
+            post.author
+        ),
+    })
 }
 
 pattern!(
     CHANGED_LIBRARY,
     r"(?i)\b(?:check(?:ed|ing)? ?out|appl(?:y|ied|ying)|cherry-?pick\w*|on top of)\b[^.\n]{0,40}(?:https?://\S+/pull/\d+|\bPR\b|\bpatch\b|\bbranch\b)"
+);
+
+// What people run who build or install the newest.
+pattern!(
+    NEWEST,
+    r"(?i)\b(?:same|repro\w*|fail\w*|happen\w*|see|seen|crash\w*|there)\b[^.\n]{0,40}\b(?:nightly|nightlies|main|master|trunk|(?:latest|newest|last) (?:version|release)|release of)\b"
 );
 
 fn place(ground: &Ground<'_>) -> Option<Doubt> {
@@ -227,6 +320,18 @@ fn place(ground: &Ground<'_>) -> Option<Doubt> {
         {
             return doubt(format!("it was reported on {os}"));
         }
+    }
+    if let Some(words) = &ground.claims.mentioned
+        && ground.installed.gpus == 0
+    {
+        return doubt(format!(
+            "the issue mentions \"{words}\", and this machine has only a CPU"
+        ));
+    }
+    if let Some(words) = &ground.claims.command {
+        return doubt(format!(
+            "it was started by `{words}`, and here as a plain script"
+        ));
     }
     let is_numbered = |text: &String| parsed(text).is_some();
     let is_named = ground.versions.torch.as_ref().is_some_and(is_numbered)

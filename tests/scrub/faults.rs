@@ -2,12 +2,18 @@
 //! nothing is written twice, the subscription is restored or the user informed, and the next scrub
 //! completes what is missing.
 
-use std::{fs, path::Path, process::Output, sync::Mutex, thread};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+    sync::Mutex,
+    thread,
+};
 
 use serde_json::json;
 
 use super::{
-    flow::{BODY, BROKEN, FIXED, Place, has_gh, issue},
+    flow::{BODY, BROKEN, FIXED, OLDER, Place, has_gh, issue},
     server::{Fault, World},
 };
 use crate::support::command;
@@ -21,6 +27,8 @@ pub(super) struct Flow {
     pub(super) name: &'static str,
     pub(super) body: &'static str,
     pub(super) python: fn() -> &'static Path,
+    /// The version that shows the bug, where it is fixed.
+    older: fn() -> Option<&'static str>,
     pub(super) calls: usize,
     status: i32,
 }
@@ -30,6 +38,7 @@ pub(super) const FLOWS: [Flow; 3] = [
         name: "comment",
         body: SMALL,
         python: || &BROKEN,
+        older: || None,
         calls: 11,
         status: 0,
     },
@@ -37,6 +46,7 @@ pub(super) const FLOWS: [Flow; 3] = [
         name: "comment and close",
         body: BODY,
         python: || &FIXED,
+        older: || Some(&OLDER),
         calls: 13,
         status: 1,
     },
@@ -44,6 +54,7 @@ pub(super) const FLOWS: [Flow; 3] = [
         name: "labels",
         body: "Since yesterday.",
         python: || &BROKEN,
+        older: || None,
         calls: 11,
         status: 0,
     },
@@ -64,6 +75,17 @@ pub(super) fn world(body: &str) -> World {
 }
 
 impl Flow {
+    /// Its command line.
+    pub(super) fn command(self, place: &Place, posting: &'static str) -> Command {
+        let mut args = vec![posting];
+        args.extend(
+            (self.older)()
+                .into_iter()
+                .flat_map(|older| ["--interpreter", older]),
+        );
+        place.command((self.python)(), &args)
+    }
+
     /// Whether all is written that this flow writes.
     pub(super) fn is_complete(self, world: &World) -> bool {
         let comments = world.comments.len();
@@ -81,7 +103,7 @@ impl Flow {
 /// again.
 pub(super) fn rehearsed(flow: Flow) -> tempfile::TempDir {
     let place = Place::new(world(flow.body));
-    let output = place.run((flow.python)(), &["--dry-run"]);
+    let output = flow.command(&place, "--dry-run").output().unwrap();
     assert_eq!(
         output.status.code(),
         Some(flow.status),
@@ -110,7 +132,7 @@ fn check(flow: Flow, index: usize, fault: Fault, rehearsed: &Path) -> Option<Str
     let place = Place::new(world(flow.body));
     copy(&rehearsed.join("scrub-7"), &place.folder("work"));
     place.server.world.lock().unwrap().fault = Some((index, fault));
-    let first = place.run((flow.python)(), &["--post"]);
+    let first = flow.command(&place, "--post").output().unwrap();
     let stderr = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
     let told = stderr(&first);
     let state = || {
@@ -145,7 +167,7 @@ fn check(flow: Flow, index: usize, fault: Fault, rehearsed: &Path) -> Option<Str
         wrong.push("subscription changed without a word".to_owned());
     }
     place.server.world.lock().unwrap().fault = None;
-    let second = place.run((flow.python)(), &["--post"]);
+    let second = flow.command(&place, "--post").output().unwrap();
     let (comments, is_closed, labels, subscription) = state();
     let is_complete = match flow.name {
         "comment" => comments == 1,

@@ -85,6 +85,8 @@ pub(super) fn with_torch(version: &str) -> PathBuf {
 
 pub(super) static BROKEN: LazyLock<PathBuf> = LazyLock::new(|| with_torch("2.0.0"));
 pub(super) static FIXED: LazyLock<PathBuf> = LazyLock::new(|| with_torch("9.9.9"));
+/// The value of `--interpreter` by which the broken version is the control of the other.
+pub(super) static OLDER: LazyLock<String> = LazyLock::new(|| format!("2.0.0={}", BROKEN.display()));
 
 /// The bug of the package above, with noise around it.
 pub(super) const BODY: &str = "### 🐛 Describe the bug\n\n```python\nimport torch\nimport os\n\n\
@@ -368,6 +370,7 @@ fn ends_of_running() -> Vec<Scenario> {
 
     let mut it = scenario("DoesNotReproduce", "stack fails", BODY);
     it.python = &FIXED;
+    it.args.extend(["--interpreter", OLDER.as_str()]);
     it.status = 1;
     it.calls
         .extend(["GET collaborators/op", "ask subscription"]);

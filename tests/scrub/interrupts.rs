@@ -5,7 +5,7 @@
 use std::{
     io::{BufRead, BufReader},
     path::Path,
-    process::{Output, Stdio},
+    process::{Command, Output, Stdio},
     time::{Duration, Instant},
 };
 
@@ -17,10 +17,9 @@ use super::{
 use crate::support::{command, tell};
 
 /// Runs a scrub whose process the server knows.
-fn run(place: &Place, python: &Path) -> Output {
+fn run(place: &Place, mut command: Command) -> Output {
     let mut world = place.server.world.lock().unwrap();
-    let child = place
-        .command(python, &["--post"])
+    let child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -42,7 +41,7 @@ fn check(flow: Flow, index: usize, times: u8, rehearsed: &Path) -> Option<String
     let place = Place::new(world(flow.body));
     copy(&rehearsed.join("scrub-7"), &place.folder("work"));
     place.server.world.lock().unwrap().fault = Some((index, Fault::CtrlC(times)));
-    let first = run(&place, (flow.python)());
+    let first = run(&place, flow.command(&place, "--post"));
     let told = String::from_utf8_lossy(&first.stderr).into_owned();
     let calls = place.server.calls();
     let mut wrong = Vec::new();
@@ -77,7 +76,7 @@ fn check(flow: Flow, index: usize, times: u8, rehearsed: &Path) -> Option<String
         }
     }
     place.server.world.lock().unwrap().fault = None;
-    let second = run(&place, (flow.python)());
+    let second = run(&place, flow.command(&place, "--post"));
     let world = place.server.world.lock().unwrap();
     if !flow.is_complete(&world) {
         wrong.push(format!(
@@ -181,7 +180,7 @@ fn long_calls_are_reported() {
     ] {
         let place = Place::new(world(SMALL));
         place.server.world.lock().unwrap().fault = Some((index, Fault::Slow(6)));
-        let output = run(&place, &BROKEN);
+        let output = run(&place, place.command(&BROKEN, &["--post"]));
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{stderr}");
         let line = stderr.lines().find(|line| line.contains("waiting for"));
@@ -195,7 +194,8 @@ fn long_calls_are_reported() {
     // Tries of a read that fails.
     let place = Place::new(world(SMALL));
     place.server.world.lock().unwrap().fault = Some((0, Fault::Status(502)));
-    let stderr = String::from_utf8_lossy(&run(&place, &BROKEN).stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&run(&place, place.command(&BROKEN, &["--post"])).stderr)
+        .into_owned();
     assert!(stderr.contains("again in 1 s"), "{stderr}");
 }
 
@@ -207,7 +207,7 @@ fn a_late_subscription_is_waited_for_and_reported() {
     let place = Place::new(world(SMALL));
     place.server.world.lock().unwrap().delay = Duration::from_secs(4);
     let started = Instant::now();
-    let output = run(&place, &BROKEN);
+    let output = run(&place, place.command(&BROKEN, &["--post"]));
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         output.status.success() && started.elapsed() > Duration::from_secs(4),
@@ -232,7 +232,7 @@ fn a_rate_limit_during_the_writes_loses_nothing() {
     for index in [7, 8] {
         let place = Place::new(world(SMALL));
         place.server.world.lock().unwrap().fault = Some((index, Fault::Status(429)));
-        let output = run(&place, &BROKEN);
+        let output = run(&place, place.command(&BROKEN, &["--post"]));
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         place.server.world.lock().unwrap().fault = None;
         if output.status.code() == Some(5) {
@@ -240,7 +240,11 @@ fn a_rate_limit_during_the_writes_loses_nothing() {
                 stderr.contains("rate limit") && stderr.contains("not done"),
                 "{index}: {stderr}"
             );
-            assert!(run(&place, &BROKEN).status.success());
+            assert!(
+                run(&place, place.command(&BROKEN, &["--post"]))
+                    .status
+                    .success()
+            );
         }
         let world = place.server.world.lock().unwrap();
         assert_eq!(

@@ -10,4 +10,5 @@ mod proof;
 mod review;
 mod server;
 mod triage;
+mod unfixed;
 mod versions;

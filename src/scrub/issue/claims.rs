@@ -2,9 +2,10 @@
 //! and on which devices alone. Pure.
 
 use pep440_rs::Version;
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::{Issue, blocks::own_words};
+use super::{Issue, blocks::own_words, versions::all_of_torch};
 use crate::text::pattern;
 
 /// The claims in an issue's posts about when its bug shows.
@@ -16,8 +17,20 @@ pub struct Claims {
     pub fails_on: Vec<String>,
     /// Versions that do not.
     pub works_on: Vec<String>,
+    /// All versions that are named as such, or in three numbers, except those that do not.
+    #[serde(default)]
+    pub named: Vec<String>,
     /// The words that tie the bug to a device.
     pub device: Option<String>,
+    /// The words that mention a device, which the bug may need or not.
+    #[serde(default)]
+    pub mentioned: Option<String>,
+    /// The words that show that several processes take part.
+    #[serde(default)]
+    pub processes: Option<String>,
+    /// A command that starts the script with variables, options or arguments.
+    #[serde(default)]
+    pub command: Option<String>,
 }
 
 /// The words that say that a bug shows only sometimes.
@@ -33,7 +46,7 @@ const NUMBER: &str = r"(\d{1,4}|once|one|two|three|four|five|six|seven|eight|nin
 
 pattern!(
     PERCENT,
-    r"(?i)(\d{1,2})(?:\.\d+)? ?%\s+(?:of (?:the |all |my )?)?(?:time|times|runs?|cases|attempts|tries|executions|chance|probability|failure)\b|\b(?:fail|crash|hang|happen|occur|reproduc)\w*\s+(?:in |at |about |around |roughly |approximately |~){0,3}(\d{1,2})(?:\.\d+)? ?%"
+    r"(?i)\b(\d{1,2})(?:\.\d+)? ?%\s+(?:of (?:the |all |my )?)?(?:time|times|runs?|cases|attempts|tries|executions|chance|probability|failure)\b|\b(?:fail|crash|hang|happen|occur|reproduc)\w*\s+(?:in |at |about |around |roughly |approximately |~){0,3}(\d{1,2})(?:\.\d+)? ?%"
 );
 pattern!(
     SHARE,
@@ -60,8 +73,38 @@ pattern!(
 );
 pattern!(
     DEVICE,
-    r"(?i)\b(?:only|just|solely|specific(?:ally)?)\b[^.\n]{0,30}\b(?:cuda|gpus?|mps|rocm|hip|xpu|tpu|a100|h100|v100|rtx ?\d+|multi-?gpu)\b|\b(?:cuda|gpu|mps|rocm|xpu)[- ](?:only|specific)\b|\b(?:works?|passes|fine|correct|no (?:error|issue|problem))\b[^.\n]{0,20}\bon (?:the )?cpu\b|\bcpu (?:works|is fine|is ok|is correct)\b"
+    r"(?i)\b(?:only|just|solely|specific(?:ally)?)\b[^.\n]{0,30}\b(?:cuda|gpus?|mps|rocm|hip|xpu|tpu|a100|h100|v100|rtx ?\d+|multi-?gpu)\b|\b(?:cuda|gpu|mps|rocm|xpu)[- ](?:only|specific)\b|\b(?:works?|passes|fine|correct|no (?:error|issue|problem))\b[^.\n]{0,20}\bon (?:the )?cpu\b|\bcpu\b[^.\n,;]{0,20}\b(?:works|fine|ok|correct|right|succeeds|passes)\b"
 );
+pattern!(
+    DEVICE_OPTION,
+    r"--(?:device|accelerator)[ =](?:cuda|gpu|mps|xpu)\b"
+);
+pattern!(
+    ON_DEVICE,
+    r"(?i)\b(?:on|with|using|to|via) (?:the |a |an |my |our )?(?:\w+ )?(?:gpus?|cuda|mps|rocm|xpu)\b"
+);
+// Both devices are named as alike.
+pattern!(
+    ON_BOTH,
+    r"(?i)\b(?:gpus?|cuda)\s*(?:and|or|&|/|as well as)\s*(?:the |on )*cpu\b|\bcpu\s*(?:and|or|&|/|as well as)\s*(?:the |on )*(?:gpus?|cuda)\b"
+);
+pattern!(
+    PROCESSES,
+    r"(?im)^\s*\[rank[1-9]\d*\]|\b(?:torchrun|torch\.distributed\.(?:run|launch)|mpirun|mpiexec|srun|accelerate launch|deepspeed)\s[^\n`]*"
+);
+pattern!(ONE_PROCESS, r"--nproc[-_]per[-_]node[ =]1\b|-np? 1\b");
+// What precedes or follows the script in a command line changes the run.
+pattern!(
+    COMMAND,
+    r"(?m)\b(?:[A-Z][A-Z0-9_]*=\S+\s+)+python[\d.]*\s+[^\n`]*\.py\b[^\n`]*|\bpython[\d.]*\s+-[^\n`]*\.py\b[^\n`]*|\bpython[\d.]*\s+\S+\.py\s+[-\w][^\n`]*|\bpytest\s+-[^\n`]*"
+);
+pattern!(
+    IN_THREE_NUMBERS,
+    r"(?:^|[\s(`|*~v=])(\d+\.\d+\.\d+(?:\.?(?:dev|a|b|rc|post)\d+)?)\b"
+);
+// `CMake version: 3.25.0`
+pattern!(OF_A_LIST, r"^[\s*-]*[A-Za-z][\w ().,-]*:\s");
+pattern!(UPGRADED, r"(?i)\b(?:upgrad|updat|bump|mov|switch)\w*\b");
 pattern!(
     DEVICE_IN_TITLE,
     r"(?i)\b(?:cuda|gpus?|mps|rocm|xpu|tpu|xla|hpu|npu|a100|h100|nccl|triton)\b"
@@ -69,27 +112,48 @@ pattern!(
 
 /// Reads the posts of an issue, except those of programs.
 pub fn claims(issue: &Issue) -> Claims {
+    let first = |pattern: &Regex, text: &str| {
+        let words = pattern.find(text)?.as_str().trim();
+        Some(words.to_owned())
+    };
     let mut found = Claims {
-        device: DEVICE_IN_TITLE
-            .find(&issue.title)
-            .map(|words| words.as_str().to_owned()),
+        mentioned: first(&DEVICE_IN_TITLE, &issue.title),
         ..Claims::default()
     };
+    for post in issue.posts().filter(|post| !post.is_bot) {
+        found.named.extend(all_of_torch(&post.body));
+        found.device = found.device.or_else(|| first(&DEVICE_OPTION, &post.body));
+        found.processes = found
+            .processes
+            .or_else(|| first(&PROCESSES, &post.body).filter(|words| !ONE_PROCESS.is_match(words)));
+        found.command = found.command.or_else(|| first(&COMMAND, &post.body));
+    }
     let posts = issue.posts().filter(|post| !post.is_bot);
     let texts = std::iter::once(issue.title.clone()).chain(posts.map(|post| own_words(&post.body)));
     for text in texts {
         found.chance = match (found.chance.take(), chance(&text)) {
-            (Some(known), Some(new)) if known.percent.is_none() && new.percent.is_some() => {
-                Some(new)
+            // The rarest asks for the most runs.
+            (Some(known), Some(new)) => {
+                let rate = |claim: &ChanceClaim| claim.percent.unwrap_or(u32::MAX);
+                Some(if rate(&new) < rate(&known) {
+                    new
+                } else {
+                    known
+                })
             }
             (known, new) => known.or(new),
         };
-        if found.device.is_none() {
-            found.device = DEVICE.find(&text).map(|words| words.as_str().to_owned());
+        found.device = found.device.or_else(|| first(&DEVICE, &text));
+        if found.mentioned.is_none() && !ON_BOTH.is_match(&text) {
+            found.mentioned = first(&ON_DEVICE, &text);
         }
         read_versions(&text, &mut found);
+        found.named.extend(all_of_torch(&text));
+        found.named.extend(in_three_numbers(&text));
     }
-    for versions in [&mut found.fails_on, &mut found.works_on] {
+    let works_on = found.works_on.clone();
+    found.named.retain(|version| !works_on.contains(version));
+    for versions in [&mut found.fails_on, &mut found.works_on, &mut found.named] {
         versions.sort();
         versions.dedup();
     }
@@ -106,15 +170,16 @@ fn chance(text: &str) -> Option<ChanceClaim> {
     if let Some(found) = PERCENT.captures(text)
         && let Some(percent) = found.get(1).or_else(|| found.get(2))
         && let Ok(percent) = percent.as_str().parse::<u32>()
-        && percent > 0
     {
-        return claim(&found[0], Some(percent));
+        // Below one percent, no number of runs that is worth its time says anything.
+        return claim(&found[0], (percent > 0).then_some(percent));
     }
     if let Some(found) = SHARE.captures(text)
         && let (Some(some), Some(of)) = (number(&found[1]), number(&found[2]))
         && (1..of).contains(&some)
     {
-        return claim(&found[0], Some((some * 100 / of).max(1)));
+        let percent = some * 100 / of;
+        return claim(&found[0], (percent > 0).then_some(percent));
     }
     SOMETIMES
         .find(text)
@@ -156,17 +221,35 @@ fn read_versions(text: &str, found: &mut Claims) {
                 .iter()
                 .rfind(|(start, _)| *start < at)
                 .or_else(|| verdicts.first());
-            let Some((_, works)) = verdict else { continue };
+            // Without a verdict, a version that people have changed to is the one they report.
+            let works = match verdict {
+                Some((_, works)) => *works,
+                None if UPGRADED.is_match(sentence) => false,
+                None => continue,
+            };
             if parsed(&number).is_none() {
                 continue;
             }
-            if *works {
+            if works {
                 found.works_on.push(number);
             } else {
                 found.fails_on.push(number);
             }
         }
     }
+}
+
+/// Numbers in the form of a release that are not said to be those of another package.
+fn in_three_numbers(text: &str) -> impl Iterator<Item = String> {
+    let lines = text.lines().filter(|line| !OF_A_LIST.is_match(line));
+    lines.flat_map(|line| {
+        let found = IN_THREE_NUMBERS.captures_iter(line);
+        found.filter_map(|found| {
+            let number = found.get(1)?;
+            let is_other = OTHER_PACKAGE.is_match(&line[..number.start()]);
+            (!is_other).then(|| number.as_str().to_owned())
+        })
+    })
 }
 
 /// A version without its build, for comparisons; none for a text that is not a version.

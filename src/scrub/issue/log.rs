@@ -47,6 +47,11 @@ pattern!(
     BUS,
     r"(?i)\bbus error|SIGBUS|\bexit[ :=a-z]{0,16}(?:-7|135)\b"
 );
+pattern!(FRAME, r#"^\s*File ".+", line \d+"#);
+pattern!(
+    RAISES,
+    r"^(?:raise ((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Unsupported|Failed))\b|assert\b)"
+);
 pattern!(CALL_DETAIL, r"^\s+(?:target|args\[\d+\]|kwargs): ");
 
 /// The last failure in a log.
@@ -86,7 +91,23 @@ pub fn parse_log(text: &str) -> Option<ReportedFailure> {
         };
         return Some(of_exception(&exception));
     }
-    crash(&text)
+    cut_off(&lines).or_else(|| crash(&text))
+}
+
+/// The exception of a traceback that ends with the line that raised it.
+fn cut_off(lines: &[&str]) -> Option<ReportedFailure> {
+    let mut filled = lines.iter().rev().filter(|line| {
+        let mark = |char: char| matches!(char, '^' | '~' | ' ');
+        !line.trim_matches(mark).is_empty()
+    });
+    let last = filled.next()?.trim();
+    FRAME.find(filled.next()?)?;
+    let found = RAISES.captures(last)?;
+    Some(raised(
+        found
+            .get(1)
+            .map_or("AssertionError", |class| class.as_str()),
+    ))
 }
 
 /// The failure that a run shows.
@@ -365,6 +386,12 @@ mod tests {
         );
         check("Floating point exception (core dumped)\n", "exit:136");
         check("Segmentation fault (core dumped)\n", "exit:134,139");
+        for (cut, expected) in [
+            ("    assert len(x) == 0\n    ^^^^^^\n", "AssertionError"),
+            ("    raise exc.UserError(\n", "UserError"),
+        ] {
+            check(&format!("File \"x.py\", line 3, in f\n{cut}"), expected);
+        }
         assert_eq!(parse_log("UserWarning: careful\nall well\n"), None);
     }
 

@@ -2,6 +2,7 @@
 //! around the repro, a crash, a hang or a wrong result, with the signature that a run must show.
 //! Pure.
 
+use minrepro_reducers::syntax::Program;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -12,7 +13,7 @@ use super::{
     markdown::Section,
     repro::Repro,
 };
-use crate::text::pattern;
+use crate::{scrub::chance::asserts, text::pattern};
 
 /// The reported failure and its source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -263,16 +264,20 @@ fn in_words(issue: &Issue, blocks: &[PostBlock], text: &str, code: &str) -> Opti
             certainty: Certainty::Guessed,
         });
     }
-    if blocks
+    let is_expected = blocks
         .iter()
         .any(|block| block.section == Section::Expected)
-        || issue.has_label("module: correctness (silent)")
-    {
-        return Some(Reported {
-            what: ReportedFailure::WrongResult,
-            source: "the expected behaviour".to_owned(),
-            certainty: Certainty::Guessed,
-        });
-    }
-    None
+        || issue.has_label("module: correctness (silent)");
+    let source = if is_expected {
+        "the expected behaviour"
+    } else if Program::parse(code).is_ok_and(|program| asserts(&program)) {
+        "an assertion in the repro"
+    } else {
+        return None;
+    };
+    Some(Reported {
+        what: ReportedFailure::WrongResult,
+        source: source.to_owned(),
+        certainty: Certainty::Guessed,
+    })
 }

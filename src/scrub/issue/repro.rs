@@ -376,6 +376,12 @@ fn candidates_of<'a>(blocks: impl Iterator<Item = &'a PostBlock>) -> Vec<ReproCa
             BlockKind::Python(snippet) => {
                 let program = Program::parse(snippet.text.as_str()).ok();
                 let lacks = program.as_ref().map(python::unbound).unwrap_or_default();
+                // A line of a method that is quoted without it.
+                let is_quoted =
+                    |program: &Program| program.body().len() == 1 && lacks.contains("self");
+                if program.as_ref().is_some_and(is_quoted) {
+                    continue;
+                }
                 let next = ReproCandidate {
                     text: snippet.text.clone(),
                     parses: snippet.parses,

@@ -23,7 +23,10 @@ pub struct Versions {
     pub gpu: Option<String>,
 }
 
-pattern!(TORCH, r"(?m)^\s*PyTorch version:\s*(\S+)\s*$");
+pattern!(
+    TORCH,
+    r"(?m)^[\s*-]*PyTorch [Vv]ersion(?: \([^)\n]*\))?:\s*(\S+)\s*$"
+);
 pattern!(
     PACKAGE,
     r"(?m)^\s*\[(?:pip3?|conda)\]\s+(?:py)?torch(?:==|\s+)(\d\S*)"
@@ -77,6 +80,14 @@ pub fn branched(version: &str) -> Option<SystemTime> {
     })?;
     let released = humantime::parse_rfc3339_weak(&format!("{day} 00:00:00")).ok()?;
     Some(released - BRANCHED_BEFORE)
+}
+
+/// All versions of PyTorch that a text names as such.
+pub fn all_of_torch(text: &str) -> impl Iterator<Item = String> {
+    [&TORCH, &PACKAGE, &LOOSE].into_iter().flat_map(|pattern| {
+        let named = pattern.captures_iter(text);
+        named.map(|found| found[1].to_owned())
+    })
 }
 
 /// Reads the versions from a text, usually the whole description.

@@ -183,7 +183,7 @@ impl<'a> Reviewer<'a> {
             .chain(call.arguments.args.iter().take(2));
         for value in code {
             let texts = self.names.texts(value);
-            if texts.is_empty() && !self.is_code(value) {
+            if texts.is_empty() && !self.is_code(value, DEEP) {
                 let what = format!("`{path}` runs a text that is only known at run time");
                 self.add(value.range(), Concern::Obfuscation, what);
             }
@@ -194,16 +194,26 @@ impl<'a> Reviewer<'a> {
     }
 
     /// Whether a value is a function or an object rather than a text.
-    fn is_code(&self, value: &Expr) -> bool {
+    fn is_code(&self, value: &Expr, depth: usize) -> bool {
+        if value.is_string_literal_expr() {
+            return false;
+        }
+        let Some(deeper) = depth.checked_sub(1) else {
+            return false;
+        };
         match value {
-            Expr::Name(name) => !self.values.contains_key(name.id.as_str()),
+            Expr::Name(name) => self.values.get(name.id.as_str()).is_none_or(|values| {
+                let mut values = values.iter();
+                values.all(|value| self.is_code(value, deeper))
+            }),
+            // A sum of formulas is one.
+            Expr::BinOp(operation) => {
+                self.is_code(&operation.left, deeper) && self.is_code(&operation.right, deeper)
+            }
             Expr::Call(call) => {
                 !matches!(&*call.func, Expr::Attribute(method) if method.value.is_string_literal_expr())
             }
-            _ => !matches!(
-                value,
-                Expr::BinOp(_) | Expr::FString(_) | Expr::Subscript(_)
-            ),
+            _ => !matches!(value, Expr::FString(_) | Expr::Subscript(_)),
         }
     }
 
@@ -264,6 +274,9 @@ impl<'a> Reviewer<'a> {
         }
     }
 }
+
+/// How many assignments a value is followed through.
+const DEEP: usize = 4;
 
 /// The elements of a list or tuple.
 fn elements(expr: &Expr) -> Option<&[Expr]> {

@@ -54,6 +54,9 @@ impl Reviewer<'_> {
             if speaks && !asks_for_itself && is_elsewhere(&host(address)) {
                 found.push("connects to another machine");
             }
+            if matches!(name, "bind" | "create_server") && is_open_to_all(first, &host(address)) {
+                found.push("accepts connections from other machines");
+            }
         }
         if name == "init_process_group" || name == "init_rpc" {
             let given = call.arguments.find_keyword("init_method");
@@ -95,6 +98,21 @@ impl Reviewer<'_> {
         }
         found
     }
+}
+
+/// Whether an address is that of all networks and has a port. Port 0 is how scripts find a free one.
+fn is_open_to_all(address: Option<&Expr>, hosts: &BTreeSet<String>) -> bool {
+    let Some(Expr::Tuple(pair)) = address else {
+        return false;
+    };
+    let is_free = matches!(
+        pair.elts.get(1),
+        Some(Expr::NumberLiteral(port)) if port.value.as_int().is_some_and(|port| port.as_u8() == Some(0))
+    );
+    !is_free
+        && hosts
+            .iter()
+            .any(|host| matches!(host.as_str(), "" | "0.0.0.0" | "::"))
 }
 
 /// Whether a host is this machine.

@@ -49,7 +49,8 @@ pub(in crate::scrub) fn analyze(
         ));
     }
     let data = analyze::external_data(&program);
-    if !data.is_empty() {
+    // The package that reads the data is asked for first; it may build the model without them.
+    if !data.is_empty() && missing(cx, &program)?.is_empty() {
         let why = format!(
             "the script reads data that the issue does not contain: {}",
             data.join(", ")

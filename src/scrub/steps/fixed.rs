@@ -40,6 +40,13 @@ pub(in crate::scrub) fn conclude(
         cx.found
             .doubts
             .retain(|doubt| !doubt.is_settled_by_control());
+    } else if issue.is_some() && proven == ScrubEnd::DoesNotReproduce {
+        // No list of doubts is complete. Only a run that fails shows that the conditions of the
+        // report are met here.
+        let what = "no older version was run in which this script shows the bug";
+        cx.found
+            .doubts
+            .push(Doubt::new(DoubtKind::Uncontrolled, what));
     }
     for doubt in &cx.found.doubts {
         cx.decided(&format!("in doubt: {}", doubt.what));

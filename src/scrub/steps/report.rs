@@ -66,11 +66,10 @@ pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<
     if let Some(launch) = &found.launch {
         let _ = writeln!(body, "\nRun it by `{launch}`.");
     }
-    if closes(found, end) {
-        let _ = match fix {
-            Some((_, after)) => writeln!(body, "\nClosing as this was fixed in {after}."),
-            None => writeln!(body, "\nClosing as this no longer reproduces."),
-        };
+    if closes(found, end)
+        && let Some((_, after)) = fix
+    {
+        let _ = writeln!(body, "\nClosing as this was fixed in {after}.");
     }
     let _ = writeln!(
         body,
@@ -119,12 +118,8 @@ fn fix(found: &ScrubFindings) -> Option<(String, String)> {
 
 /// Whether an end closes the issue as completed.
 fn closes(found: &ScrubFindings, end: ScrubEnd) -> bool {
-    match end {
-        ScrubEnd::DoesNotReproduce => true,
-        // That the crash was the bug, and the error is none, shows where it crashed before.
-        ScrubEnd::FailsProperly => fix(found).is_some(),
-        _ => false,
-    }
+    // That the bug was looked for in the right way shows where the script failed before.
+    matches!(end, ScrubEnd::DoesNotReproduce | ScrubEnd::FailsProperly) && fix(found).is_some()
 }
 
 /// The text in a fence that is longer than any within it.
