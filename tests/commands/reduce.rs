@@ -1035,6 +1035,27 @@ fn what_stored_a_value_that_is_none_later_stays() {
 }
 
 #[test]
+fn a_package_goes_no_way_that_it_does_not_go_in_the_script() {
+    let place = Place::new();
+    place.file(
+        "boxes.py",
+        "def found(rows, limit=9):\n    if limit < 5:\n        rows = rows[limit:limit]\n    else:\n        \
+         rows = [row for row in rows if row > 99]\n    if not rows:\n        raise LookupError('nothing found')\n    \
+         return rows\n",
+    );
+    place.file(
+        "x.py",
+        "import boxes\nrows = [1, 2, 3]\nprint(len(rows))\nprint(boxes.found(rows, limit=1))\n",
+    );
+    let ended = place.run(&["x.py", "-o", "out.py", "--inline", "none"]);
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{stderr}");
+    // Without it the same line raises the same words.
+    let text = place.read("out.py");
+    assert!(text.contains("limit=") && !text.contains("len("), "{text}");
+}
+
+#[test]
 fn what_the_bug_needs_is_tried_and_told() {
     let place = Place::new();
     place.file(

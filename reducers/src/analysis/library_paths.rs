@@ -129,7 +129,7 @@ impl LibraryPaths {
 }
 
 /// Whether all these lines of a file fill something in that was left out: they stand in an `if …
-/// is None` that assigns to the same.
+/// is None`, or `is` another name, that assigns to the same.
 pub fn fill_in(file: &Program, lines: &BTreeSet<u32>) -> bool {
     let mut filling = BTreeSet::new();
     for node in &file.tree().nodes {
@@ -139,8 +139,7 @@ pub fn fill_in(file: &Program, lines: &BTreeSet<u32>) -> bool {
         let Expr::Compare(compare) = &*choice.test else {
             continue;
         };
-        let is_left_out =
-            *compare.ops == [CmpOp::Is] && compare.comparators[0].is_none_literal_expr();
+        let is_left_out = *compare.ops == [CmpOp::Is] && is_constant(&compare.comparators[0]);
         let missing = file.slice(compare.left.range());
         let assigns = choice.body.iter().any(|stmt| {
             let targets = match stmt {
@@ -159,6 +158,14 @@ pub fn fill_in(file: &Program, lines: &BTreeSet<u32>) -> bool {
         }
     }
     lines.is_subset(&filling)
+}
+
+/// Whether an expression may stand for what was left out.
+fn is_constant(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::NoneLiteral(_) | Expr::Name(_) | Expr::Attribute(_)
+    )
 }
 
 /// What makes a program write down which lines of packages run, and of which package each function
@@ -202,10 +209,10 @@ mod tests {
 
     #[test]
     fn what_was_left_out_is_filled_in() {
-        let text = "def f(x, y):\n    if x is None:\n        x = 1\n        g()\n    if y is None:\n        return\n";
+        let text = "def f(x, y):\n    if x is None:\n        x = 1\n        g()\n    if y is None:\n        return\n    if y is NO:\n        y = x\n";
         let program = Program::parse(text).unwrap();
         let fills_in = |lines: &[u32]| fill_in(&program, &lines.iter().copied().collect());
-        assert!(fills_in(&[3]) && fills_in(&[3, 4]));
+        assert!(fills_in(&[3]) && fills_in(&[3, 4]) && fills_in(&[8]));
         assert!(!fills_in(&[2]) && !fills_in(&[3, 6]));
     }
 }

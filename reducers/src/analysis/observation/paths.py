@@ -1,5 +1,6 @@
 import atexit
 import json
+import os
 import sys
 import threading
 
@@ -67,9 +68,13 @@ def trace(frame, event, argument):
 def end():
     sys.settrace(None)
     found = {}
+    # Each run has a folder of its own.
+    folder = os.path.dirname(os.path.abspath(getattr(sys.modules["__main__"], "__file__", ""))) + os.sep
     for code, package, ran in list(lines.values()):
         if ran:
-            functions = found.setdefault(package, {}).setdefault(code.co_filename, {})
+            file = code.co_filename
+            file = file[len(folder) :] if file.startswith(folder) else file
+            functions = found.setdefault(package, {}).setdefault(file, {})
             first = code.co_firstlineno
             known = functions.setdefault(first, [])
             known += [line - first for line in sorted(ran) if line - first not in known]
