@@ -1,7 +1,7 @@
 //! The facts that the first runs of the script establish: what counts as the bug, the time limits,
 //! which checks apply, and how candidates start.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{cell::OnceCell, collections::BTreeMap, time::Duration};
 
 use super::{
     calibration::{Before, Calibration, calibrate},
@@ -217,6 +217,7 @@ fn found_out(
         first: sighting.first.as_ref(),
         showing: sighting.showing.as_ref(),
         is_flaky: sighting.flaky.is_some(),
+        library_calls: &OnceCell::new(),
     })?;
     let imported = subject.runner.imported_files();
     let state = state_of_files(&imported);

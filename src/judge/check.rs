@@ -1,11 +1,14 @@
 //! The interface of a check. A check says whether it applies to the script, and then raises
 //! objections to candidates that show the bug. The checks themselves are in `checks/`.
 
+use std::cell::OnceCell;
+
 use minrepro_reducers::syntax::Program;
 use serde_json::Value;
 
 use super::{
     error::BaselineFailure,
+    library_calls::LibraryCalls,
     objection::{Objection, Shown},
     observer::{Observer, Patience, observe},
     probe::Probe,
@@ -135,6 +138,22 @@ pub(super) struct Script<'a> {
     pub(super) showing: Option<&'a Outcome>,
     /// Whether it does not show the bug each time.
     pub(super) is_flaky: bool,
+    /// What packages do meanwhile, once a check has asked.
+    pub(super) library_calls: &'a OnceCell<Option<LibraryCalls>>,
+}
+
+impl Script<'_> {
+    /// What packages do while it runs; none if it does not show the bug each time meanwhile.
+    pub(super) fn library_calls(&self) -> Result<Option<&LibraryCalls>, RunError> {
+        let Some(showing) = self.showing.filter(|_| !self.is_flaky) else {
+            return Ok(None);
+        };
+        if let Some(known) = self.library_calls.get() {
+            return Ok(known.as_ref());
+        }
+        let found = LibraryCalls::of(&self.probe, self.program, showing)?;
+        Ok(self.library_calls.get_or_init(|| found).as_ref())
+    }
 }
 
 /// A check that applies to the script, if it does.

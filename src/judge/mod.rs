@@ -15,6 +15,7 @@ mod error;
 mod inlining;
 mod inspection;
 mod kept;
+mod library_calls;
 mod measure;
 mod objection;
 mod observer;

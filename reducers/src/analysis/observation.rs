@@ -18,6 +18,9 @@ const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
 /// Defines the function that writes.
 const SHOW: &str = include_str!("observation/show.py");
 
+/// The beginning of a call of the function that writes.
+const CALL: &str = "__import__(\"builtins\")._minrepro_show(";
+
 /// Begins to note the lines of packages that run, which it writes down at the end.
 const PATHS: &str = include_str!("observation/paths.py");
 
@@ -54,6 +57,46 @@ enum InsertionPlace {
 }
 
 impl Addition {
+    /// Evaluates an expression before anything else in a body, or as early as can be.
+    fn at_start(body: &[Stmt], expression: &str) -> Option<Self> {
+        // A docstring is none if it is not the first, nor is an import from the future one; what
+        // only defines something can wait.
+        let can_wait = |stmt: &&Stmt| match stmt {
+            Stmt::Expr(stmt) => stmt.value.is_string_literal_expr(),
+            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => true,
+            Stmt::ImportFrom(import) => import.module.as_deref() == Some("__future__"),
+            _ => false,
+        };
+        let evaluates = |stmt: &&Stmt| stmt.is_class_def_stmt() || evaluated_first(stmt).is_some();
+        let first = body.iter().find(|stmt| !can_wait(stmt));
+        let first = first.or_else(|| body.iter().find(evaluates));
+        let first = first.or(body.first())?;
+        if let Stmt::Try(attempt) = first {
+            return Self::at_start(&attempt.body, expression);
+        }
+        if let Stmt::ClassDef(class) = first
+            && evaluated_first(first).is_none()
+        {
+            return Self::at_start(&class.body, expression);
+        }
+        match evaluated_first(first) {
+            Some(value) => {
+                let range = (value.start(), value.end());
+                Some(Self::Around(range, format!("({expression}, "), ")[1]"))
+            }
+            // A function that nothing calls does nothing.
+            None if first.is_function_def_stmt() => None,
+            None => Some(Self::Statement(first.start(), format!("{expression}; "))),
+        }
+    }
+
+    /// Where it begins.
+    fn start(&self) -> TextSize {
+        match self {
+            Self::Statement(start, _) | Self::Around((start, _), ..) => *start,
+        }
+    }
+
     /// Its insertions, each with its place.
     fn insertions(&self) -> Vec<(TextSize, InsertionPlace, &str)> {
         match self {
@@ -81,46 +124,59 @@ impl Observation {
 
     /// Writes down the value of an expression under a name.
     pub(super) fn value(&mut self, range: TextRange, name: &str) {
-        self.around(range, &call(&format!("\"value\", {name:?}, ")), ")");
+        self.around(range, &format!("{CALL}\"value\", {name:?}, "), ")");
     }
 
     /// Writes down what a function receives whenever it is called by this expression.
     pub(super) fn calls_of(&mut self, range: TextRange, name: &str) {
-        self.around(range, &call(&format!("\"call\", {name:?}, ")), ")");
+        self.around(range, &format!("{CALL}\"call\", {name:?}, "), ")");
     }
 
     /// Writes down what an operator receives when this expression is its operand.
     pub(super) fn operand(&mut self, range: TextRange, name: &str) {
-        self.around(range, &call(&format!("\"operand\", {name:?}, ")), ")");
+        self.around(range, &format!("{CALL}\"operand\", {name:?}, "), ")");
     }
 
     /// Writes down an exception when these statements handle it.
     pub(super) fn exception(&mut self, handler: &[Stmt]) {
-        self.at_start(handler, &call("\"caught\")"));
+        self.at_start(handler, &format!("{CALL}\"caught\")"));
     }
 
     /// Writes down that these statements run.
     pub(super) fn start(&mut self, body: &[Stmt], name: &str) {
-        self.at_start(body, &call(&format!("\"ran\", {name:?})")));
+        self.at_start(body, &format!("{CALL}\"ran\", {name:?})"));
     }
 
     /// Writes down which lines of packages run.
     pub(super) fn paths(&mut self, program: &Program) {
-        self.at_start(
-            program.body(),
-            &format!("__import__(\"builtins\").exec({PATHS:?}, {{}})"),
-        );
+        self.at_start(program.body(), &run(PATHS));
     }
 
     /// The changed program; none if nothing is asked about.
     pub fn text(&self, program: &Program) -> Option<String> {
-        let mut insertions: Vec<_> = self.0.iter().flat_map(Addition::insertions).collect();
+        let definition = Addition::at_start(program.body(), &run(SHOW));
+        let is_needed = |definition: &Addition| {
+            let mut additions = self.0.iter();
+            additions.any(|addition| definition.start() < addition.start())
+        };
+        let definition = definition.filter(is_needed);
+        let defined_at = definition.as_ref().map(Addition::start);
+        let additions = self.0.iter().chain(&definition);
+        let mut insertions: Vec<_> = additions.flat_map(Addition::insertions).collect();
         insertions.sort();
         let insertions = insertions.into_iter();
         let edits: Vec<Edit> = insertions
-            .map(|(at, _, text)| Edit::replace(TextRange::empty(at), text))
+            .map(|(at, _, text)| {
+                let range = TextRange::empty(at);
+                // What stands before the definition may run before it.
+                if defined_at.is_some_and(|defined| defined < at) {
+                    Edit::replace(range, text)
+                } else {
+                    Edit::replace(range, text.replace(CALL, &defining_call()))
+                }
+            })
             .collect();
-        (!edits.is_empty()).then(|| splice(program.text(), &edits))
+        (!self.is_empty()).then(|| splice(program.text(), &edits))
     }
 
     fn around(&mut self, range: TextRange, before: &str, behind: &'static str) {
@@ -129,48 +185,22 @@ impl Observation {
             .insert(Addition::Around(range, before.to_owned(), behind));
     }
 
-    /// Evaluates an expression before anything else in a body, or as early as can be.
     fn at_start(&mut self, body: &[Stmt], expression: &str) {
-        // A docstring is none if it is not the first, nor is an import from the future one; what
-        // only defines something can wait.
-        let can_wait = |stmt: &&Stmt| match stmt {
-            Stmt::Expr(stmt) => stmt.value.is_string_literal_expr(),
-            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => true,
-            Stmt::ImportFrom(import) => import.module.as_deref() == Some("__future__"),
-            _ => false,
-        };
-        let evaluates = |stmt: &&Stmt| stmt.is_class_def_stmt() || evaluated_first(stmt).is_some();
-        let first = body.iter().find(|stmt| !can_wait(stmt));
-        let first = first.or_else(|| body.iter().find(evaluates));
-        let Some(first) = first.or(body.first()) else {
-            return;
-        };
-        if let Stmt::Try(attempt) = first {
-            return self.at_start(&attempt.body, expression);
-        }
-        if let Stmt::ClassDef(class) = first
-            && evaluated_first(first).is_none()
-        {
-            return self.at_start(&class.body, expression);
-        }
-        match evaluated_first(first) {
-            Some(value) => self.around(value.range(), &format!("({expression}, "), ")[1]"),
-            // A function that nothing calls does nothing.
-            None if first.is_function_def_stmt() => {}
-            None => {
-                let statement = format!("{expression}; ");
-                self.0.insert(Addition::Statement(first.start(), statement));
-            }
-        }
+        self.0.extend(Addition::at_start(body, expression));
     }
 }
 
-/// The beginning of a call of the function that writes, which its first call defines.
-fn call(arguments: &str) -> String {
+/// A call that runs statements in a namespace of their own.
+fn run(statements: &str) -> String {
+    format!("__import__(\"builtins\").exec({statements:?}, {{}})")
+}
+
+/// The beginning of a call of the function that writes, which defines it if nothing has yet.
+fn defining_call() -> String {
     let builtins = "__import__(\"builtins\")";
     format!(
-        "({builtins}.__dict__.get(\"_minrepro_show\") or {builtins}.exec({SHOW:?}, {{}}) or \
-         {builtins}._minrepro_show)({arguments}"
+        "({builtins}.__dict__.get(\"_minrepro_show\") or {} or {builtins}._minrepro_show)(",
+        run(SHOW)
     )
 }
 
@@ -192,10 +222,13 @@ fn evaluated_first(stmt: &Stmt) -> Option<&Expr> {
     }
 }
 
-/// The text of an observing program with the function that writes called `show`.
+/// The text of an observing program with the function that writes called `show`, and no statement
+/// that defines it.
 #[cfg(test)]
 pub(super) fn readable(text: &str) -> String {
-    text.replace(&call(""), "show(")
+    let text = text.replace(&defining_call(), "show(");
+    let text = text.replace(&format!("{}; ", run(SHOW)), "");
+    text.replace(CALL, "show(").replace(&run(SHOW), "define()")
 }
 
 #[cfg(test)]
@@ -220,6 +253,26 @@ mod tests {
         let expected = "def f(x):\n    '''Doc.'''\n    for y in (show(\"ran\", \"f\"), show(\"value\", \"call\", show(\"call\", \"called\", g)(x)))[1]:\n        show(\"value\", \"call\", show(\"call\", \"called\", y.h)(x))\n";
         assert_eq!(readable(&observation.text(&program).unwrap()), expected);
         assert!(Observation::default().text(&program).is_none());
+    }
+
+    #[test]
+    fn what_runs_later_holds_no_definition() {
+        let text = "def f(): return g(0)\nx = g(1)\n".to_owned() + &"g(2)\n".repeat(9);
+        let program = Program::parse(text).unwrap();
+        let mut observation = Observation::default();
+        for node in &program.tree().nodes {
+            if let AnyNodeRef::ExprCall(call) = node.node {
+                observation.calls_of(call.func.range(), "g");
+            }
+        }
+        let text = observation.text(&program).unwrap();
+        let definitions: Vec<_> = text.lines().filter(|line| line.contains("exec")).collect();
+        assert_eq!(definitions.len(), 2);
+        assert!(definitions[0].starts_with("def f") && definitions[1].starts_with("__import__"));
+        assert_eq!(
+            readable(&text).matches("show(\"call\", \"g\", g)").count(),
+            11
+        );
     }
 
     #[test]

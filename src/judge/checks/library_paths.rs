@@ -6,10 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use minrepro_reducers::{
-    analysis::{
-        dependence_check::{ReportSite, operations},
-        library_paths::{LibraryPaths, fill_in, following},
-    },
+    analysis::library_paths::{LibraryPaths, fill_in, following},
     syntax::Program,
 };
 use serde_json::Value;
@@ -17,13 +14,12 @@ use serde_json::Value;
 use super::{
     super::{
         check::{Applied, Check, Checks, Kind, Script},
-        measure::{Measure, failed_at},
         objection::Shown,
         observer::{Observed, Observer, Wish},
     },
     automatic_control::is_exact,
 };
-use crate::{oracle::Verdict, runner::Job};
+use crate::oracle::Verdict;
 
 pub(super) const KIND: Kind = Kind {
     id: "library_paths",
@@ -38,37 +34,20 @@ pub(super) const KIND: Kind = Kind {
 /// Applies if the script shows the bug while the lines of its packages are noted, and no control
 /// runs the same calls.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
-    let Script { probe, program, .. } = script;
-    let is_judged = !matches!(probe.measure, Measure::Test(_)) && !probe.measure.is_loose();
-    let Some(showing) = script.showing.filter(|_| is_judged) else {
-        return Ok(None);
-    };
-    if script.is_flaky || is_exact(so_far) {
+    if is_exact(so_far) {
         return Ok(None);
     }
-    let text = following(program).text(program);
-    let Some(job) = text.and_then(|text| probe.changed_job(program, text)) else {
+    let Some(calls) = script.library_calls()? else {
         return Ok(None);
     };
-    // A candidate's own run may be traced, and packages may see that.
-    let traced = Job {
-        traced: true,
-        ..job.clone()
-    };
-    let outcomes = probe.run(&[job, traced])?;
-    let site = probe.measure.report_site(showing);
-    let site = site.unwrap_or_else(|| ReportSite::Raised(failed_at(showing)));
-    let operations = operations(program, &site, None).into_iter();
-    let operations = operations.flatten().collect();
-    let showing_bug = outcomes.iter().filter(|outcome| probe.shows_words(outcome));
-    let mut runs = showing_bug.filter_map(|outcome| {
-        let stderr = outcome.stderr.text();
-        Some(LibraryPaths::read(&stderr)?.by(&operations, &stderr))
-    });
+    let mut runs = calls
+        .told
+        .iter()
+        .filter_map(|told| Some(LibraryPaths::read(told)?.by(&calls.operations, told)));
     let (Some(one), Some(other)) = (runs.next(), runs.next()) else {
         return Ok(None);
     };
-    let paths = one.and(other);
+    let paths = runs.fold(one.and(other), LibraryPaths::and);
     Ok((!paths.is_empty()).then(|| Box::new(paths) as Box<dyn Check>))
 }
 

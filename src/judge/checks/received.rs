@@ -4,23 +4,19 @@
 //! is wrong, and no control shows when it is, the calls must receive the same values, or what is
 //! left of them: what a package should answer to anything else, only the author knows.
 
-use minrepro_reducers::analysis::{
-    dependence_check::{ReportSite, operations},
-    received::{Received, receiving},
-};
+use minrepro_reducers::analysis::received::{Received, receiving};
 use serde_json::Value;
 
 use super::{
     super::{
         check::{Applied, Check, Checks, Kind, Script},
-        measure::{Measure, failed_at},
         objection::Shown,
         observer::{Observed, Observer, Wish},
     },
     automatic_control::is_exact,
     caught,
 };
-use crate::{oracle::Verdict, runner::Job};
+use crate::oracle::Verdict;
 
 pub(super) const KIND: Kind = Kind {
     id: "received",
@@ -35,42 +31,22 @@ pub(super) const KIND: Kind = Kind {
 /// Applies if the script shows the bug while it writes down what its calls receive, and no control
 /// runs the same calls.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
-    let Script { probe, program, .. } = script;
-    let is_judged = !matches!(probe.measure, Measure::Test(_)) && !probe.measure.is_loose();
-    let Some(showing) = script.showing.filter(|_| is_judged) else {
-        return Ok(None);
-    };
     // Under an exact control each candidate shows by itself that its calls are right.
-    if script.is_flaky || is_exact(so_far) {
+    if is_exact(so_far) {
         return Ok(None);
     }
-    let text = receiving(program).text(program);
-    let Some(job) = text.and_then(|text| probe.changed_job(program, text)) else {
+    let Some(calls) = script.library_calls()? else {
         return Ok(None);
     };
-    // A value that differs from run to run binds no candidate, whose own run may be traced.
-    let traced = Job {
-        traced: true,
-        ..job.clone()
-    };
-    let outcomes = probe.run(&[job.clone(), job, traced])?;
-    let showing_bug = outcomes.iter().filter(|outcome| probe.shows_words(outcome));
-    let runs = showing_bug.map(|outcome| Received::read(&outcome.stderr.text()));
-    let runs: Vec<Received> = runs.collect();
+    let runs: Vec<Received> = calls.told.iter().map(|told| Received::read(told)).collect();
     let [one, others @ ..] = runs.as_slice() else {
         return Ok(None);
     };
-    if others.is_empty() {
-        return Ok(None);
-    }
-    let site = probe.measure.report_site(showing);
-    let site = site.unwrap_or_else(|| ReportSite::Raised(failed_at(showing)));
-    let operations = operations(program, &site, None).into_iter();
-    let operations = operations.flatten().collect();
     let received = if says_itself(script, so_far) && !so_far.has_full_control() {
-        one.clone().exactly_by(&operations, others)
+        // A value that differs from run to run binds no candidate.
+        one.clone().exactly_by(&calls.operations, others)
     } else {
-        one.clone().by(&operations)
+        one.clone().by(&calls.operations)
     };
     Ok((!received.is_empty()).then(|| Box::new(received) as Box<dyn Check>))
 }
