@@ -1,7 +1,7 @@
 //! A candidate that showed the bug, as checks get it, and their objection to it.
 
 use minrepro_reducers::{
-    analysis::{dependence_check::ReportSite, results::Left},
+    analysis::{dependence_check::ReportSite, producers::owner_class, results::Left},
     syntax::Program,
 };
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     oracle::{Verdict, is_called_by_library},
-    runner::Outcome,
+    runner::{Exception, Outcome},
 };
 
 /// A candidate whose own run showed the bug.
@@ -24,8 +24,17 @@ pub(super) struct Shown<'a> {
     pub(super) failed_at: Vec<u32>,
     /// Whether a library called the innermost of them.
     pub(super) is_called_by_library: bool,
+    /// The class of the object that lacked an attribute, if it failed by that.
+    pub(super) lacking_class: Option<String>,
     /// Where it was then; nothing if nothing is known of that.
     pub(super) left: Option<Left>,
+}
+
+/// The class of the object that lacks an attribute.
+pub(super) fn lacking_class(exception: &Exception) -> Option<String> {
+    let is_lacking = exception.short_class() == "AttributeError";
+    let class = owner_class(&exception.message).filter(|_| is_lacking);
+    class.map(str::to_owned)
 }
 
 impl<'a> Shown<'a> {
@@ -36,6 +45,7 @@ impl<'a> Shown<'a> {
             report_site: probe.measure.report_site(outcome),
             failed_at: failed_at(outcome),
             is_called_by_library: outcome.exception.as_ref().is_some_and(is_called_by_library),
+            lacking_class: outcome.exception.as_ref().and_then(lacking_class),
             left: left(outcome),
         }
     }
@@ -47,6 +57,7 @@ impl<'a> Shown<'a> {
             report_site,
             failed_at: Vec::new(),
             is_called_by_library: false,
+            lacking_class: None,
             left: None,
         }
     }

@@ -3,8 +3,11 @@
 //! absence would be expected. Goes by names, through any alias. Called by the judge; proposes
 //! nothing.
 
+mod in_class;
+
 use std::collections::BTreeSet;
 
+pub use in_class::stores_in_class;
 use serde::{Deserialize, Serialize};
 
 use crate::{

@@ -382,7 +382,10 @@ pub struct Tree<'a> {
 impl<'a> Tree<'a> {
     /// The nodes within a range.
     pub fn within(&self, range: TextRange) -> impl Iterator<Item = AnyNodeRef<'a>> + '_ {
-        let nodes = self.nodes.iter().map(|node| node.node);
+        let before = |node: &Node<'_>| node.node.range().start() < range.start();
+        let first = self.nodes.partition_point(before);
+        let nodes = self.nodes[first..].iter().map(|node| node.node);
+        let nodes = nodes.take_while(move |node| node.range().start() <= range.end());
         nodes.filter(move |node| range.contains_range(node.range()))
     }
 

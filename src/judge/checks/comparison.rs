@@ -10,7 +10,7 @@ use minrepro_reducers::{
         filters::is_decided,
         keywords::{Keywords, Signatures, are_given, called_by_position, keywords},
         number_rows::{is_left_of, number_rows, zero_operands, zeros},
-        polarity::reports_failure,
+        polarity::{Answers, answers, are_kept, reports_failure},
         same_sides::{compares_alike, compares_with_itself},
         tied_constants::{Ties, are_tied, come_back, indices, round_trips, ties},
         truth_tests::OnlyCompared,
@@ -47,6 +47,9 @@ pub(super) const KIND: Kind = Kind {
 struct Comparison {
     /// Whether the condition must fail for the report, if it asks one question.
     polarity: Option<bool>,
+    /// What the script does by the answers to its questions.
+    #[serde(default)]
+    answers: Answers,
     /// The number of arguments that the condition passes to each function.
     asked: BTreeMap<String, usize>,
     /// The surplus of one side over the other, if both are computed.
@@ -198,6 +201,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     };
     let check = Comparison {
         polarity: reports_failure(program, &site),
+        answers: answers(program),
         asked: asked(program, &site),
         surplus,
         rows,
@@ -294,6 +298,7 @@ impl Check for Comparison {
         let holds = shown.report_site.as_ref().is_none_or(has_sides)
             && self.has_rows(shown.program)
             && come_back(&self.round_trips, shown.program)
+            && are_kept(&self.answers, &answers(shown.program))
             && zeros(shown.program) <= self.zeros
             && zero_operands(shown.program) <= self.zero_operands
             && self.only_compared.is_kept_by(shown.program)

@@ -10,7 +10,7 @@ use minrepro_reducers::{
         lost_values::lost_values,
         producers::{
             Producer, added_to, attributes_asked_for, attributes_read, counterparts, declares,
-            missing_name, produces, quoted_names,
+            missing_name, produces, quoted_names, stores_in_class,
         },
         quoted_lines::quoted_lines,
     },
@@ -24,7 +24,7 @@ use super::{
     super::{
         check::{Applied, Asked, Check, Checks, Kind, Script, ask},
         measure::Measure,
-        objection::{Objection, Shown},
+        objection::{Objection, Shown, lacking_class},
         probe::Probe,
     },
     automatic_control,
@@ -56,6 +56,9 @@ struct Producers {
     /// Whether a class says that what is missing is to be kept.
     #[serde(default)]
     is_declared: bool,
+    /// Whether the class of the object that lacks it stores it.
+    #[serde(default)]
+    is_in_class: bool,
     /// Whether a traced run of the script shows the bug, so that those of candidates say which
     /// statements ran.
     can_trace: bool,
@@ -106,11 +109,19 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let checks = producers.into_iter().map(|producer| Producers {
         is_stored: produces(program, &producer, evidence.as_ref()),
         is_declared: declares(program, &producer),
+        is_in_class: failure
+            .and_then(lacking_class)
+            .is_some_and(|class| is_in_class(program, &producer, &class)),
         producer,
         can_trace,
     });
     let mut checks = checks.filter(|check| check.is_stored || check.is_declared);
     Ok(checks.next().map(|check| Box::new(check) as Box<dyn Check>))
+}
+
+/// Whether a class stores what its objects lack.
+fn is_in_class(program: &Program, producer: &Producer, class: &str) -> bool {
+    matches!(producer, Producer::Store(name) if stores_in_class(program, name, class))
 }
 
 /// The code that may have stored the value that is `None`, or the element that a queue lacks.
@@ -246,7 +257,10 @@ impl Check for Producers {
     }
 
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
-        self.is_hopeless(shown.program).then_some(Verdict::Vacuous)
+        let class = shown.lacking_class.as_ref().filter(|_| self.is_in_class);
+        let is_elsewhere =
+            class.is_some_and(|class| !is_in_class(shown.program, &self.producer, class));
+        (is_elsewhere || self.is_hopeless(shown.program)).then_some(Verdict::Vacuous)
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {

@@ -8,7 +8,7 @@ use crate::{
     },
     syntax::{
         AnyNodeRef, Ranged,
-        ast::{CmpOp, Expr, ExprCall, Operator},
+        ast::{CmpOp, Expr, ExprCall, Operator, UnaryOp},
         scope::{BindingKind, ScopeKind},
     },
 };
@@ -70,6 +70,10 @@ impl Rest<'_, '_> {
                 Vec::new()
             }
             AnyNodeRef::ExprBinOp(it) => vec![it.op.as_str().to_owned()],
+            // What a mask selects, its inverse leaves out.
+            AnyNodeRef::ExprUnaryOp(it) if it.op == UnaryOp::Invert => {
+                vec![it.op.as_str().to_owned()]
+            }
             // A slice of everything leaves nothing out.
             AnyNodeRef::ExprSlice(it) if it.lower.is_none() && it.upper.is_none() => Vec::new(),
             AnyNodeRef::ExprSlice(_) => vec!["[:]".to_owned()],
