@@ -5,7 +5,7 @@ use minrepro_reducers::{
     analysis::{
         dependence_check::{Operations, ReportSite, operations},
         library_paths::following,
-        received::receiving,
+        received::{made_by_packages, receiving},
     },
     syntax::Program,
 };
@@ -53,11 +53,11 @@ impl LibraryCalls {
             if outcomes.len() > 1 {
                 let site = probe.measure.report_site(showing);
                 let site = site.unwrap_or_else(|| ReportSite::Raised(failed_at(showing)));
-                let operations = operations(program, &site, None).into_iter();
+                let operations = operations(program, &site, None).into_iter().flatten();
                 let told = outcomes.iter();
                 let told = told.map(|outcome| outcome.stderr.text().into_owned());
                 return Ok(Some(Self {
-                    operations: operations.flatten().collect(),
+                    operations: operations.chain(made_by_packages(program)).collect(),
                     told: told.collect(),
                 }));
             }

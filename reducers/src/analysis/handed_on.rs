@@ -8,6 +8,7 @@ use crate::{
     analysis::{
         names::ImportedNames,
         observation::{Observation, marked},
+        own_classes::OwnClasses,
         special_names::{is_of_copying, is_of_library},
     },
     syntax::{
@@ -58,6 +59,22 @@ pub fn handed_on(program: &Program) -> BTreeSet<String> {
     });
     found
         .map(|definition| definition.name.to_string())
+        .collect()
+}
+
+/// The methods of classes that derive from something else which only a decorator hands on, each with
+/// its class: packages call them whenever they make or change an object.
+pub fn registered(program: &Program) -> BTreeSet<(String, String)> {
+    let handed_on = handed_on(program);
+    let classes = OwnClasses::of(program);
+    let methods = classes.derived().flat_map(|name| {
+        let body = classes.body(name).iter();
+        let methods = body.filter_map(move |stmt| Some((name, stmt.as_function_def_stmt()?)));
+        methods.filter(|(_, method)| !method.decorator_list.is_empty())
+    });
+    methods
+        .map(|(class, method)| (class.to_owned(), method.name.to_string()))
+        .filter(|(_, method)| handed_on.contains(method))
         .collect()
 }
 
@@ -259,6 +276,16 @@ mod tests {
         assert_eq!(of("@app.get('/')\ndef f(): pass\n").len(), 1);
         assert!(of("@cache\ndef f(): pass\nf()\n").is_empty());
         assert!(of("class A:\n    @property\n    def f(self): pass\nA().f\n").is_empty());
+    }
+
+    #[test]
+    fn methods_are_registered_by_decorators() {
+        let of = |text: &str| registered(&Program::parse(text).unwrap());
+        let class = "import lib\nclass A(lib.B):\n    @lib.check\n    def f(self): pass\n    @property\n    def g(self): pass\n";
+        let found = [("A".to_owned(), "f".to_owned())];
+        assert_eq!(of(class), found.into());
+        assert!(of(&format!("{class}A().f()\n")).is_empty());
+        assert!(of(&class.replace("(lib.B)", "")).is_empty());
     }
 
     #[test]

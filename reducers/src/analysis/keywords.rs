@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::{calls::Others, names::ImportedNames},
+    analysis::{calls::Others, names::ImportedNames, own_classes::OwnClasses},
     syntax::{
         AnyNodeRef, Program,
         ast::{Expr, ExprCall},
@@ -40,6 +40,13 @@ pub fn called_by_position(program: &Program) -> BTreeSet<String> {
 /// The parameters that all calls of a foreign function pass.
 pub fn keywords(program: &Program, signatures: &Signatures) -> Keywords {
     let others = Others::of(program);
+    let classes = OwnClasses::of(program);
+    // What a class of the program's own gets, its base may get.
+    let own = |call: &ExprCall| {
+        let name = call.func.as_name_expr().map(|name| name.id.as_str());
+        name.filter(|name| classes.passes_on(name))
+            .map(str::to_owned)
+    };
     let mut found = Keywords::new();
     for node in &program.tree().nodes {
         let (name, given) = match node.node {
@@ -47,16 +54,18 @@ pub fn keywords(program: &Program, signatures: &Signatures) -> Keywords {
                 let path = others.path(&call.func);
                 let signature = path.and_then(|path| signatures.get(&path));
                 let signature = signature.map_or(&[][..], Vec::as_slice);
-                (others.called(call), names(call, signature))
+                let called = others.called(call).map(str::to_owned);
+                (called.or_else(|| own(call)), names(call, signature))
             }
             // A decorator without arguments is a call as well.
             AnyNodeRef::Decorator(decorator) => {
-                (others.imported(&decorator.expression), BTreeSet::new())
+                let name = others.imported(&decorator.expression);
+                (name.map(str::to_owned), BTreeSet::new())
             }
             _ => continue,
         };
         if let Some(name) = name {
-            found.entry(name.to_owned()).or_default().push(given);
+            found.entry(name).or_default().push(given);
         }
     }
     found
@@ -126,6 +135,12 @@ mod tests {
             &of("for _ in x: y.z(p=1), y.z(p=2), y.z(p=3)\n")
         ));
         assert!(!are_given(&known, &of("y.z(p=1), y.z(p=2)\n")));
+        let known = of("import lib\nclass A(lib.B): pass\nA(k=1)\n");
+        assert!(!are_given(
+            &known,
+            &of("import lib\nclass A(lib.B): pass\nA()\n")
+        ));
+        assert!(are_given(&known, &of("class A:\n    pass\nA()\n")));
         let known = of("import lib\n@lib.option('--x', default=1)\ndef f(): pass\n");
         assert!(are_given(
             &known,

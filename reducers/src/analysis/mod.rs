@@ -22,6 +22,7 @@ pub mod namespaces;
 pub mod number_rows;
 pub mod observation;
 pub mod omissions;
+pub mod own_classes;
 pub mod polarity;
 pub mod preconditions;
 pub mod producers;

@@ -12,6 +12,7 @@ use crate::{
         dependence_check::Operations,
         names::ImportedNames,
         observation::{Observation, marked},
+        own_classes::OwnClasses,
     },
     syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
 };
@@ -239,11 +240,20 @@ fn kinds(calls: &[GivenValues]) -> BTreeMap<(&str, Option<&str>), BTreeSet<&str>
     found
 }
 
+/// The operations that make objects of the program's own classes by way of packages.
+pub fn made_by_packages(program: &Program) -> Operations {
+    let classes = OwnClasses::of(program);
+    classes.derived().map(|name| format!("{name}()")).collect()
+}
+
 /// What makes a program write down what calls of others' functions receive, and what comparisons
 /// do.
 pub fn receiving(program: &Program) -> Observation {
     let tree = program.tree();
     let own = program.defined_names();
+    let classes = OwnClasses::of(program);
+    // Packages make their objects.
+    let derived: BTreeSet<&str> = classes.derived().collect();
     let imported = ImportedNames::of(tree);
     let variables = program.scopes().variables.iter();
     let variables: BTreeSet<&str> = variables.map(|variable| variable.name.as_str()).collect();
@@ -282,7 +292,8 @@ pub fn receiving(program: &Program) -> Observation {
             _ => continue,
         };
         let is_of_others = !is_variable && !own.contains(name) && !OF_NO_MATTER.contains(&name);
-        if is_of_others && !is_decorator && !is_in_text() {
+        let is_derived = call.func.is_name_expr() && derived.contains(name);
+        if (is_of_others || is_derived) && !is_decorator && !is_in_text() {
             observation.calls_of(call.func.range(), name);
         }
     }
@@ -306,6 +317,10 @@ mod tests {
             "import lib\nshow(\"call\", \"f\", lib.f)(show(\"call\", \"g\", x.g)(1), *y)\n",
         );
         check("def f(x): pass\nf(1)\ng = f\ng(print(2))\n", "");
+        check(
+            "class A(B): pass\nclass C: pass\nA(C())\n",
+            "class A(B): pass\nclass C: pass\nshow(\"call\", \"A\", A)(C())\n",
+        );
         check("@lib.f(1)\ndef g(): return f'{abs(1)}'\n", "");
     }
 

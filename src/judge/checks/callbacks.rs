@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use minrepro_reducers::{
-    analysis::handed_on::{handed_on, ran, running},
+    analysis::handed_on::{handed_on, ran, registered, running},
+    syntax::Program,
     torch::environment::captures_graphs,
 };
 use serde::{Deserialize, Serialize};
@@ -30,7 +31,13 @@ pub(super) const KIND: Kind = Kind {
 
 /// Refuses candidates that pass on one of these functions without it being called.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Callbacks(BTreeSet<String>);
+struct Callbacks {
+    /// Those that run.
+    ran: BTreeSet<String>,
+    /// The methods among them that only a decorator hands on, each with its class. A candidate with
+    /// the class has them.
+    registered: BTreeSet<(String, String)>,
+}
 
 /// Applies if such functions run, nothing captures them instead, and no control shows what is
 /// valid.
@@ -51,21 +58,35 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     };
     let outcomes = probe.run(&[job])?;
     let showing = outcomes.iter().find(|outcome| probe.shows_words(outcome));
-    let found = showing
+    let ran = showing
         .map(|outcome| ran(&outcome.stderr.text()))
         .unwrap_or_default();
-    Ok((!found.is_empty()).then(|| Box::new(Callbacks(found)) as Box<dyn Check>))
+    let mut registered = registered(program);
+    registered.retain(|(_, method)| ran.contains(method));
+    let found = Callbacks { ran, registered };
+    Ok((!found.ran.is_empty()).then(|| Box::new(found) as Box<dyn Check>))
 }
 
 impl Callbacks {
     /// Those of the functions that a candidate still passes on.
     fn left(&self, candidate: &Shown<'_>) -> BTreeSet<String> {
-        &self.0 & &handed_on(candidate.program)
+        &self.ran & &handed_on(candidate.program)
+    }
+
+    /// Whether a class of a candidate lacks one of its methods.
+    fn is_incomplete(&self, candidate: &Program) -> bool {
+        let has = registered(candidate);
+        let classes = candidate.defined_names();
+        let mut missing = self.registered.difference(&has);
+        missing.any(|(class, _)| classes.contains(class))
     }
 }
 
 impl Observer for Callbacks {
     fn asks(&self, candidate: &Shown<'_>) -> Wish {
+        if self.is_incomplete(candidate.program) {
+            return Wish::Nothing(Some(Verdict::Vacuous));
+        }
         let observation = running(candidate.program, &self.left(candidate));
         if observation.is_empty() {
             Wish::Nothing(None)
@@ -86,7 +107,7 @@ impl Check for Callbacks {
     }
 
     fn claim(&self) -> Option<String> {
-        let names: Vec<String> = self.0.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = self.ran.iter().map(|name| format!("`{name}`")).collect();
         Some(format!(
             "the functions that it passes on run: {}",
             names.join(", ")

@@ -27,8 +27,8 @@ use super::{
     caught,
 };
 use crate::{
-    oracle::Verdict,
-    runner::{End, Job, Outcome, RunError},
+    oracle::{Verdict, is_in_library},
+    runner::{End, Exception, Job, Outcome, RunError},
 };
 
 pub(super) const KIND: Kind = Kind {
@@ -112,15 +112,23 @@ fn places(showing: &Outcome) -> Vec<u32> {
 }
 
 /// The libraries whose names are parts. Most programs that hang wait in Python's own modules, and
-/// only the place of a hang is known. A script that imports nothing else and reports the failure
-/// itself blames them, and if it catches no exception, nothing else tells how they fail.
+/// only the place of a hang is known. A script that imports nothing else blames them if it reports
+/// the failure itself and catches no exception, so that nothing else tells how they fail, and if
+/// one of them raises the exception.
 fn libraries(script: &Script<'_>, so_far: &Checks) -> Libraries {
     let Script { probe, program, .. } = script;
     let site = script
         .showing
         .and_then(|showing| probe.measure.report_site(showing));
     let is_unexplained = site.is_some() && !so_far.has(caught::ID);
-    let is_of_python = is_unexplained && !ImportedNames::of(program.tree()).has_installed();
+    let exception = script
+        .showing
+        .and_then(|showing| showing.exception.as_ref());
+    // Those of modules that are not written in Python have no frames, but their own classes.
+    let is_of_module = |raised: &Exception| raised.class.contains('.') || is_in_library(raised);
+    let is_raised = site.is_none() && exception.is_some_and(is_of_module);
+    let is_of_python =
+        (is_unexplained || is_raised) && !ImportedNames::of(program.tree()).has_installed();
     if probe.measure.is_hang() || is_of_python {
         Libraries::All
     } else {

@@ -16,6 +16,7 @@ use minrepro_reducers::{
             keep_decorators, looked_up,
         },
         namespaces::{has_as_value, namespaces},
+        own_classes::{Declarations, are_declared, declarations},
         preconditions::Preconditions,
         results::{gives_nothing, giving},
     },
@@ -132,6 +133,9 @@ struct Preserved {
     /// Those of the functions on the way to the failure that packages call.
     #[serde(default)]
     decorated_on_way: BTreeSet<(String, String)>,
+    /// What its classes call to tell packages what they are, if it reports the outcome itself.
+    #[serde(default)]
+    declarations: Declarations,
     /// The functions that packages call and that return something.
     #[serde(default)]
     giving: BTreeSet<String>,
@@ -185,6 +189,11 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             BTreeSet::new()
         } else {
             decorated_around(program, &called_by_library(script))
+        },
+        declarations: if reports && !is_exact(so_far) {
+            declarations(program)
+        } else {
+            Declarations::new()
         },
         giving: giving(program),
         made: made(program, &failed_at),
@@ -249,6 +258,7 @@ impl Check for Preserved {
             || !self.looked_up.is_empty() && !self.looked_up.is_subset(&looked_up(program))
             || !are_decorated(&self.decorated, program)
             || !keep_decorators(&self.decorated_on_way, program)
+            || !are_declared(&self.declarations, &declarations(program))
             || self.seedings > 1 && draws_random_numbers(program) && equal_seedings(program) < 2
             || !self.settings.are_kept_by(&CallSettings::of(program))
     }

@@ -126,9 +126,16 @@ def received(name, function, arguments, named):
         found[""] = holder
     of = function if isinstance(function, type) else type(found.get("", function))
     module = getattr(function, "__module__", None) or of.__module__ or ""
+    is_own = isinstance(function, type) and module == "__main__"
+    if is_own:
+        # A package makes the objects of a class that derives from one of its own.
+        foreign = [base.__module__ for base in function.__mro__ if base.__module__ != "__main__"]
+        module = foreign[0]
     if ("package", name, module) not in known:
         known.add(("package", name, module))
         say("package " + name, module.split(".")[0])
+    if is_own and getattr(function.__init__, "__module__", "") == "__main__":
+        return
     is_of_language = holder is builtins or of.__module__ == "builtins" and ("" in found or of is function)
     say_received("builtin " * is_of_language + name, found)
 

@@ -1,0 +1,136 @@
+//! The classes that a program defines, and what they derive from. Called by the judge's analyses;
+//! proposes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    analysis::names::ImportedNames,
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::{Expr, Stmt, StmtClassDef},
+    },
+};
+
+/// The first class of each name.
+pub(super) struct OwnClasses<'a>(BTreeMap<&'a str, &'a StmtClassDef>);
+
+impl<'a> OwnClasses<'a> {
+    pub(super) fn of(program: &'a Program) -> Self {
+        let mut found = BTreeMap::new();
+        for node in &program.tree().nodes {
+            if let AnyNodeRef::StmtClassDef(class) = node.node {
+                found.entry(class.name.as_str()).or_insert(class);
+            }
+        }
+        Self(found)
+    }
+
+    /// The names of those that derive from something that is not the program's own.
+    pub(super) fn derived(&self) -> impl Iterator<Item = &'a str> {
+        let names = self.0.keys().copied();
+        names.filter(|name| {
+            let mut classes = self.with_bases(name).into_iter();
+            classes.any(|class| class.bases().iter().any(|base| !self.is_own(base)))
+        })
+    }
+
+    /// The body of a class.
+    pub(super) fn body(&self, class: &str) -> &'a [Stmt] {
+        self.0.get(class).map_or(&[], |class| &class.body)
+    }
+
+    /// Whether calls of a class pass their arguments on to what it derives from.
+    pub(super) fn passes_on(&self, class: &str) -> bool {
+        const CONSTRUCTORS: [&str; 2] = ["__init__", "__new__"];
+        let constructs = |stmt: &Stmt| {
+            let def = stmt.as_function_def_stmt();
+            def.is_some_and(|def| CONSTRUCTORS.contains(&def.name.as_str()))
+        };
+        let mut classes = self.with_bases(class).into_iter();
+        self.derived().any(|derived| derived == class)
+            && !classes.any(|class| class.body.iter().any(constructs))
+    }
+
+    /// A class and those of the program that it derives from.
+    pub(super) fn with_bases(&self, class: &str) -> Vec<&'a StmtClassDef> {
+        let mut found: Vec<&StmtClassDef> = Vec::new();
+        let mut open: Vec<&StmtClassDef> = self.0.get(class).copied().into_iter().collect();
+        while let Some(class) = open.pop() {
+            if !found.iter().any(|known| std::ptr::eq(*known, class)) {
+                found.push(class);
+                let names = class.bases().iter().filter_map(Expr::as_name_expr);
+                open.extend(names.filter_map(|name| self.0.get(name.id.as_str()).copied()));
+            }
+        }
+        found
+    }
+
+    /// The imported names that the bodies of derived classes call outside of functions, by class:
+    /// by those a class tells its base what its objects are.
+    fn declarations(&self, program: &Program) -> Declarations {
+        let imported = ImportedNames::of(program.tree());
+        let of_class = |class: &StmtClassDef| {
+            let lines = class.body.iter().filter(|stmt| {
+                matches!(stmt, Stmt::Expr(_) | Stmt::Assign(_) | Stmt::AnnAssign(_))
+            });
+            let nodes = lines.flat_map(|stmt| program.tree().within(stmt.range()));
+            let calls = nodes.filter_map(|node| node.as_expr_call().copied());
+            let paths = calls.filter_map(|call| imported.path(&call.func));
+            paths.collect::<BTreeSet<String>>()
+        };
+        let derived = self.derived();
+        let found = derived.map(|name| (name.to_owned(), of_class(self.0[name])));
+        found.collect()
+    }
+
+    fn is_own(&self, base: &Expr) -> bool {
+        let name = base.as_name_expr();
+        name.is_some_and(|name| self.0.contains_key(name.id.as_str()))
+    }
+}
+
+/// What classes call, by their names.
+pub type Declarations = BTreeMap<String, BTreeSet<String>>;
+
+/// What the classes of a program call to tell their bases what they are.
+pub fn declarations(program: &Program) -> Declarations {
+    OwnClasses::of(program).declarations(program)
+}
+
+/// Whether the classes of a candidate call what the classes of the same names call.
+pub fn are_declared(known: &Declarations, candidate: &Declarations) -> bool {
+    candidate.iter().all(|(class, calls)| {
+        let known = known.get(class);
+        known.is_none_or(|known| known.is_subset(calls))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_of_packages_are_derived() {
+        let text = "class A: pass\nclass B(A): pass\nclass C(lib.C, A): pass\nclass D(C):\n    def __init__(self): pass\nclass E(D): pass\n";
+        let program = Program::parse(text).unwrap();
+        let classes = OwnClasses::of(&program);
+        assert_eq!(classes.derived().collect::<Vec<_>>(), ["C", "D", "E"]);
+        assert!(classes.passes_on("C") && !classes.passes_on("A"));
+        assert!(!classes.passes_on("D") && !classes.passes_on("E") && !classes.passes_on("F"));
+    }
+
+    #[test]
+    fn classes_go_on_telling_what_they_are() {
+        let of = |text: &str| declarations(&Program::parse(text).unwrap());
+        let script = "import lib\nclass A(lib.B):\n    x = lib.Config(k=1)\n    y = lib.column()\n    z = len('')\n    def f(self): lib.g()\nclass C:\n    x = lib.other()\n";
+        let keeps = |text: &str| are_declared(&of(script), &of(text));
+        assert!(keeps(&script.replace("lib.g()", "pass")));
+        assert!(keeps(
+            "import lib\nclass A(lib.B):\n    x = lib.Config(), lib.column()\n"
+        ));
+        assert!(keeps("import lib\nlib.B()\n"));
+        assert!(!keeps(
+            "import lib\nclass A(lib.B):\n    x = lib.Config()\n"
+        ));
+    }
+}
