@@ -6,7 +6,9 @@ use std::{collections::BTreeSet, time::Duration};
 use minrepro_reducers::analysis::{dependence_check::ReportSite, results::Left};
 
 use crate::{
-    oracle::{Difference, Part, RaiseSite, Signature, Verdict, claim, compiled_lines, own_lines},
+    oracle::{
+        Difference, Part, RaiseSite, Signature, Verdict, WORD, claim, compiled_lines, own_lines,
+    },
     runner::{End, Outcome},
 };
 
@@ -40,6 +42,9 @@ pub enum Measure {
     /// The user's own command, which exits with 0 for interesting candidates.
     Test(String),
 }
+
+/// The same for a word that only tells statements apart.
+const SHORT_WORD: usize = 2;
 
 impl Measure {
     /// Judges an outcome.
@@ -131,7 +136,7 @@ impl Measure {
             let its: BTreeSet<&str> = its.collect();
             words.extend(
                 pattern
-                    .words()
+                    .words(WORD)
                     .into_iter()
                     .filter(|word| its.contains(word.as_str())),
             );
@@ -181,7 +186,9 @@ impl Measure {
         let mut words = BTreeSet::new();
         for part in &signature.parts {
             match part {
-                Part::Stdout(pattern) | Part::Stderr(pattern) => words.extend(pattern.words()),
+                Part::Stdout(pattern) | Part::Stderr(pattern) => {
+                    words.extend(pattern.words(SHORT_WORD))
+                }
                 Part::Exit(_) => {}
                 _ => return None,
             }

@@ -12,7 +12,7 @@ use super::{
     artifact::{self, Artifacts},
     crash_site::CrashSite,
     exceptions::{headline, leaves},
-    pattern::Pattern,
+    pattern::{Pattern, WORD},
     raise_site::RaiseSite,
     signals,
 };
@@ -512,7 +512,7 @@ impl Part {
     pub fn name_words(&self) -> String {
         let words = self
             .pattern()
-            .map_or_else(String::new, |pattern| pattern.words().join(" "));
+            .map_or_else(String::new, |pattern| pattern.words(WORD).join(" "));
         match self {
             Self::Cause(class, _) => format!("{class} {words}"),
             Self::Exit(_) => self.to_string().replace(':', " "),

@@ -39,7 +39,7 @@ pub use obstacle::{Forbidden, Obstacle, forbidden_anywhere, obstacle};
 pub use origin::{
     RaiseOrigin, claim, compiled_lines, is_called_by_library, lines_called_by_library, own_lines,
 };
-pub use pattern::Pattern;
+pub use pattern::{Pattern, WORD};
 pub use raise_site::{RaiseSite, is_in_library, is_later};
 pub use seed::Seed;
 pub use sequential_test::SequentialTest;

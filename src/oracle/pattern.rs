@@ -28,6 +28,9 @@ pub enum Pattern {
     Regex(String),
 }
 
+/// From how many letters on a word says something by itself.
+pub const WORD: usize = 3;
+
 impl Pattern {
     /// All meanings of a typed text, strictest first: the words as they are, on other lines, within
     /// words, and with gaps for each ellipsis, within one line or over several.
@@ -109,9 +112,8 @@ impl Pattern {
         lines.retain(|line| !line.is_empty());
     }
 
-    /// The words that a text must hold, without those of one or two letters; none for a regular
-    /// expression.
-    pub fn words(&self) -> Vec<String> {
+    /// The words of so many letters or more that a text must hold; none for a regular expression.
+    pub fn words(&self, least: usize) -> Vec<String> {
         let text = match self {
             Self::Lines(lines) => lines
                 .iter()
@@ -125,7 +127,7 @@ impl Pattern {
         };
         let words = text.split(|char: char| !char.is_alphanumeric());
         words
-            .filter(|word| letters(word) >= 3)
+            .filter(|word| letters(word) >= least)
             .map(str::to_owned)
             .collect()
     }

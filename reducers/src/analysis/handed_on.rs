@@ -12,7 +12,7 @@ use crate::{
         special_names::{is_of_copying, is_of_library},
     },
     syntax::{
-        AnyNodeRef, Program, Ranged,
+        AnyNodeRef, Program, Ranged, TextRange,
         ast::{Decorator, Expr, ExprName, Stmt, StmtFunctionDef},
     },
 };
@@ -219,6 +219,40 @@ pub fn running(program: &Program, names: &BTreeSet<String>) -> Observation {
     observation
 }
 
+/// The name under which a program writes down that it passes the place where it fails otherwise.
+const PASSED: &str = "passed the failure";
+
+/// What makes a program write down which of its functions run, and when it has passed a line.
+pub fn running_past(program: &Program, line: u32) -> Observation {
+    let mut observation = running(program, &program.defined_names());
+    let is_on_line = |range: TextRange| {
+        (program.line_of(range.start())..=program.line_of(range.end())).contains(&line)
+    };
+    let nodes = program.tree().nodes.iter();
+    let mut evaluated = nodes.filter_map(|node| match node.node {
+        AnyNodeRef::ExprCall(call) => Some(call.range),
+        AnyNodeRef::Decorator(decorator) => Some(decorator.expression.range()),
+        _ => None,
+    });
+    if let Some(range) = evaluated.find(|range| is_on_line(*range)) {
+        observation.value(range, PASSED);
+    }
+    observation
+}
+
+/// The functions of which such a program wrote down that they ran after it passed the line.
+pub fn ran_past(stderr: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (name, what) in marked(stderr) {
+        if name == PASSED {
+            found.clear();
+        } else if what == "ran" {
+            found.insert(name.to_owned());
+        }
+    }
+    found
+}
+
 /// The functions of which such a program wrote down that they ran.
 pub fn ran(stderr: &str) -> BTreeSet<String> {
     let said = marked(stderr).filter(|(_, what)| *what == "ran");
@@ -276,6 +310,19 @@ mod tests {
         assert_eq!(of("@app.get('/')\ndef f(): pass\n").len(), 1);
         assert!(of("@cache\ndef f(): pass\nf()\n").is_empty());
         assert!(of("class A:\n    @property\n    def f(self): pass\nA().f\n").is_empty());
+    }
+
+    #[test]
+    fn functions_that_run_past_a_line() {
+        let text = "def f(): pass\nx = lib.script(f)\nx()\n";
+        let program = Program::parse(text).unwrap();
+        let text = running_past(&program, 2).text(&program).unwrap();
+        assert_eq!(
+            readable(&text),
+            "def f(): show(\"ran\", \"f\"); pass\nx = show(\"value\", \"passed the failure\", lib.script(f))\nx()\n"
+        );
+        let told = "\u{1e}f\u{1f}ran\u{1e}\n\u{1e}passed the failure\u{1f}X\u{1e}\n\u{1e}g\u{1f}ran\u{1e}\n";
+        assert_eq!(ran_past(told), ["g".to_owned()].into());
     }
 
     #[test]

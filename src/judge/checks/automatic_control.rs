@@ -3,7 +3,10 @@
 //! a bug in such a part passes without it. If it does not, it shows something else: a failure of
 //! the program itself that uses the same words, or a claim that any program can make.
 
+use std::collections::BTreeSet;
+
 use minrepro_reducers::{
+    analysis::handed_on::{ran_past, running_past},
     syntax::Program,
     torch::control::{Control, Without},
 };
@@ -13,7 +16,7 @@ use serde_json::Value;
 use super::super::{
     check::{Applied, Asked, Check, Checks, Kind, Script, ask},
     control_run::ControlRun,
-    measure::Measure,
+    measure::{Measure, failed_at},
     objection::{Objection, Shown},
     probe::Probe,
 };
@@ -42,6 +45,10 @@ pub(super) struct AutomaticControl {
     pub(super) control: Control,
     /// The behaviour of the script without it.
     run: ControlRun,
+    /// The functions that run there after the script has passed the place where it fails. Those of a
+    /// candidate must run as well: code that nothing calls is not valid by that.
+    #[serde(default)]
+    ran: BTreeSet<String>,
 }
 
 /// Applies where the script does not show the bug without a part of PyTorch.
@@ -69,7 +76,17 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         .iter()
         .find(|check| check.run.succeeds)
         .or(found.first());
-    Ok(best.map(|check| Box::new(check.clone()) as Box<dyn Check>))
+    let Some(mut best) = best.cloned() else {
+        return Ok(None);
+    };
+    if best.compiles_uncalled() {
+        let line = script.showing.and_then(|showing| failed_at(showing).pop());
+        let job = best.job(probe, script.program, line);
+        let outcomes = probe.run(&job.into_iter().collect::<Vec<_>>())?;
+        let ran = outcomes.iter().flat_map(|run| ran_past(&run.stderr.text()));
+        best.ran = ran.collect();
+    }
+    Ok(Some(Box::new(best)))
 }
 
 /// Those of some controls under which the script does not show the bug, but for those by which it
@@ -90,7 +107,11 @@ fn tried(script: &Script<'_>, controls: &[Control]) -> Result<Vec<AutomaticContr
         let run = ControlRun::of(probe, &outcome)?;
         let says_nothing =
             run.fails_by_replacement() && !passes_the_failure(script, &outcome, lines);
-        (!says_nothing).then_some(AutomaticControl { control, run })
+        (!says_nothing).then_some(AutomaticControl {
+            control,
+            run,
+            ran: BTreeSet::new(),
+        })
     });
     Ok(found.collect())
 }
@@ -146,17 +167,41 @@ pub(super) fn is_exact(so_far: &Checks) -> bool {
     })
 }
 
+impl AutomaticControl {
+    /// Whether the part compiles functions that nothing need call.
+    fn compiles_uncalled(&self) -> bool {
+        self.control == Control::Script && self.run.succeeds
+    }
+
+    /// The control run of a program that fails on a line, unless the program is its own control.
+    fn job(&self, probe: &Probe<'_>, program: &Program, line: Option<u32>) -> Option<Job> {
+        let line = line.filter(|_| self.compiles_uncalled());
+        let observing = line.and_then(|line| running_past(program, line).text(program));
+        let observing = observing.and_then(|text| program.sibling(text).ok());
+        let program = observing.as_ref().unwrap_or(program);
+        job(probe, program, self.control.without(program))
+    }
+
+    /// The verdict on a candidate whose control run does not call a function that the script's calls.
+    fn misses_call(&self, program: &Program, outcome: &Outcome) -> Option<Verdict> {
+        let required = &self.ran & &program.defined_names();
+        let called = ran_past(&outcome.stderr.text());
+        (!required.is_subset(&called)).then_some(Verdict::Vacuous)
+    }
+}
+
 impl Check for AutomaticControl {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
         let asked = |candidate: &Shown<'_>| {
-            let without = self.control.without(candidate.program);
+            let line = candidate.failed_at.last().copied();
             // A program that does not name the part is its own control run, and showed the bug. What
             // is no program without the part is none with it to whoever mends the part.
-            job(probe, candidate.program, without)
+            self.job(probe, candidate.program, line)
                 .map_or(Asked::Nothing(Some(Verdict::Passed)), Asked::Run)
         };
-        ask(probe, shown, asked, |_, outcome| {
-            self.run.verdict(probe, outcome)
+        ask(probe, shown, asked, |candidate, outcome| {
+            let verdict = self.run.verdict(probe, outcome);
+            verdict.or_else(|| self.misses_call(candidate.program, outcome))
         })
     }
 
