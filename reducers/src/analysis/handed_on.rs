@@ -219,32 +219,33 @@ pub fn running(program: &Program, names: &BTreeSet<String>) -> Observation {
     observation
 }
 
-/// The name under which a program writes down that it passes the place where it fails otherwise.
-const PASSED: &str = "passed the failure";
+/// The name under which a program writes down that it comes to the line where it fails otherwise.
+const REACHED: &str = "reached the failure";
 
-/// What makes a program write down which of its functions run, and when it has passed a line.
-pub fn running_past(program: &Program, line: u32) -> Observation {
+/// What makes a program write down which of its functions run, and when it comes to a line.
+pub fn running_from(program: &Program, line: u32) -> Observation {
     let mut observation = running(program, &program.defined_names());
     let is_on_line = |range: TextRange| {
         (program.line_of(range.start())..=program.line_of(range.end())).contains(&line)
     };
-    let nodes = program.tree().nodes.iter();
-    let mut evaluated = nodes.filter_map(|node| match node.node {
-        AnyNodeRef::ExprCall(call) => Some(call.range),
-        AnyNodeRef::Decorator(decorator) => Some(decorator.expression.range()),
-        _ => None,
-    });
-    if let Some(range) = evaluated.find(|range| is_on_line(*range)) {
-        observation.value(range, PASSED);
+    let nodes = program.tree().nodes.iter().map(|node| node.node);
+    let mut evaluated = nodes
+        .filter(|node| (node.is_expr_call() || node.is_decorator()) && is_on_line(node.range()));
+    match evaluated.next() {
+        Some(AnyNodeRef::Decorator(decorator)) => {
+            observation.value(decorator.expression.range(), REACHED);
+        }
+        Some(call) => observation.before(call.range(), REACHED),
+        None => {}
     }
     observation
 }
 
-/// The functions of which such a program wrote down that they ran after it passed the line.
-pub fn ran_past(stderr: &str) -> BTreeSet<String> {
+/// The functions of which such a program wrote down that they ran after it last came to the line.
+pub fn ran_from(stderr: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (name, what) in marked(stderr) {
-        if name == PASSED {
+        if name == REACHED {
             found.clear();
         } else if what == "ran" {
             found.insert(name.to_owned());
@@ -313,16 +314,21 @@ mod tests {
     }
 
     #[test]
-    fn functions_that_run_past_a_line() {
-        let text = "def f(): pass\nx = lib.script(f)\nx()\n";
-        let program = Program::parse(text).unwrap();
-        let text = running_past(&program, 2).text(&program).unwrap();
+    fn functions_that_run_from_a_line_on() {
+        let of = |text: &str, line: u32| {
+            let program = Program::parse(text).unwrap();
+            readable(&running_from(&program, line).text(&program).unwrap())
+        };
         assert_eq!(
-            readable(&text),
-            "def f(): show(\"ran\", \"f\"); pass\nx = show(\"value\", \"passed the failure\", lib.script(f))\nx()\n"
+            of("def f(): pass\nx = lib.script(f)\nx()\n", 2),
+            "def f(): show(\"ran\", \"f\"); pass\nx = (show(\"ran\", \"reached the failure\"), lib.script(f))[1]\nx()\n"
         );
-        let told = "\u{1e}f\u{1f}ran\u{1e}\n\u{1e}passed the failure\u{1f}X\u{1e}\n\u{1e}g\u{1f}ran\u{1e}\n";
-        assert_eq!(ran_past(told), ["g".to_owned()].into());
+        assert_eq!(
+            of("@lib.script\ndef f():\n    pass\nf()\n", 1),
+            "@show(\"value\", \"reached the failure\", lib.script)\ndef f():\n    show(\"ran\", \"f\"); pass\nf()\n"
+        );
+        let told = "\u{1e}f\u{1f}ran\u{1e}\n\u{1e}reached the failure\u{1f}X\u{1e}\n\u{1e}g\u{1f}ran\u{1e}\n";
+        assert_eq!(ran_from(told), ["g".to_owned()].into());
     }
 
     #[test]

@@ -137,6 +137,11 @@ impl Observation {
         self.around(range, &format!("{CALL}\"operand\", {name:?}, "), ")");
     }
 
+    /// Writes down that the program comes to an expression.
+    pub(super) fn before(&mut self, range: TextRange, name: &str) {
+        self.around(range, &format!("({CALL}\"ran\", {name:?}), "), ")[1]");
+    }
+
     /// Writes down an exception when these statements handle it.
     pub(super) fn exception(&mut self, handler: &[Stmt]) {
         self.at_start(handler, &format!("{CALL}\"caught\")"));

@@ -11,32 +11,42 @@ use crate::{
     },
 };
 
-/// The first class of each name.
-pub(super) struct OwnClasses<'a>(BTreeMap<&'a str, &'a StmtClassDef>);
+/// The classes of a program.
+pub(super) struct OwnClasses<'a> {
+    /// The first of each name.
+    by_name: BTreeMap<&'a str, &'a StmtClassDef>,
+    /// The names that the program binds, by imports too.
+    bound: BTreeSet<&'a str>,
+}
 
 impl<'a> OwnClasses<'a> {
     pub(super) fn of(program: &'a Program) -> Self {
-        let mut found = BTreeMap::new();
+        let mut by_name = BTreeMap::new();
         for node in &program.tree().nodes {
             if let AnyNodeRef::StmtClassDef(class) = node.node {
-                found.entry(class.name.as_str()).or_insert(class);
+                by_name.entry(class.name.as_str()).or_insert(class);
             }
         }
-        Self(found)
+        let variables = program.scopes().variables.iter();
+        Self {
+            by_name,
+            bound: variables.map(|variable| &*variable.name).collect(),
+        }
     }
 
-    /// The names of those that derive from something that is not the program's own.
+    /// The names of those that derive from something that is neither the program's own nor the
+    /// language's.
     pub(super) fn derived(&self) -> impl Iterator<Item = &'a str> {
-        let names = self.0.keys().copied();
+        let names = self.by_name.keys().copied();
         names.filter(|name| {
             let mut classes = self.with_bases(name).into_iter();
-            classes.any(|class| class.bases().iter().any(|base| !self.is_own(base)))
+            classes.any(|class| class.bases().iter().any(|base| self.is_foreign(base)))
         })
     }
 
     /// The body of a class.
     pub(super) fn body(&self, class: &str) -> &'a [Stmt] {
-        self.0.get(class).map_or(&[], |class| &class.body)
+        self.by_name.get(class).map_or(&[], |class| &class.body)
     }
 
     /// Whether calls of a class pass their arguments on to what it derives from.
@@ -54,12 +64,12 @@ impl<'a> OwnClasses<'a> {
     /// A class and those of the program that it derives from.
     pub(super) fn with_bases(&self, class: &str) -> Vec<&'a StmtClassDef> {
         let mut found: Vec<&StmtClassDef> = Vec::new();
-        let mut open: Vec<&StmtClassDef> = self.0.get(class).copied().into_iter().collect();
+        let mut open: Vec<&StmtClassDef> = self.by_name.get(class).copied().into_iter().collect();
         while let Some(class) = open.pop() {
             if !found.iter().any(|known| std::ptr::eq(*known, class)) {
                 found.push(class);
                 let names = class.bases().iter().filter_map(Expr::as_name_expr);
-                open.extend(names.filter_map(|name| self.0.get(name.id.as_str()).copied()));
+                open.extend(names.filter_map(|name| self.by_name.get(name.id.as_str()).copied()));
             }
         }
         found
@@ -79,13 +89,19 @@ impl<'a> OwnClasses<'a> {
             paths.collect::<BTreeSet<String>>()
         };
         let derived = self.derived();
-        let found = derived.map(|name| (name.to_owned(), of_class(self.0[name])));
+        let found = derived.map(|name| (name.to_owned(), of_class(self.by_name[name])));
         found.collect()
     }
 
-    fn is_own(&self, base: &Expr) -> bool {
-        let name = base.as_name_expr();
-        name.is_some_and(|name| self.0.contains_key(name.id.as_str()))
+    fn is_foreign(&self, base: &Expr) -> bool {
+        match base {
+            Expr::Name(name) => {
+                let name = name.id.as_str();
+                self.bound.contains(name) && !self.by_name.contains_key(name)
+            }
+            Expr::Attribute(_) | Expr::Call(_) => true,
+            _ => false,
+        }
     }
 }
 
@@ -111,10 +127,10 @@ mod tests {
 
     #[test]
     fn classes_of_packages_are_derived() {
-        let text = "class A: pass\nclass B(A): pass\nclass C(lib.C, A): pass\nclass D(C):\n    def __init__(self): pass\nclass E(D): pass\n";
+        let text = "class A: pass\nclass H(A): pass\nclass C(lib.C, A): pass\nclass D(C):\n    def __init__(self): pass\nclass E(D): pass\nclass F(Exception): pass\nB = lib.base()\nclass G(B): pass\n";
         let program = Program::parse(text).unwrap();
         let classes = OwnClasses::of(&program);
-        assert_eq!(classes.derived().collect::<Vec<_>>(), ["C", "D", "E"]);
+        assert_eq!(classes.derived().collect::<Vec<_>>(), ["C", "D", "E", "G"]);
         assert!(classes.passes_on("C") && !classes.passes_on("A"));
         assert!(!classes.passes_on("D") && !classes.passes_on("E") && !classes.passes_on("F"));
     }

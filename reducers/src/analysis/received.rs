@@ -318,8 +318,8 @@ mod tests {
         );
         check("def f(x): pass\nf(1)\ng = f\ng(print(2))\n", "");
         check(
-            "class A(B): pass\nclass C: pass\nA(C())\n",
-            "class A(B): pass\nclass C: pass\nshow(\"call\", \"A\", A)(C())\n",
+            "import B\nclass A(B): pass\nclass C: pass\nA(C())\n",
+            "import B\nclass A(B): pass\nclass C: pass\nshow(\"call\", \"A\", A)(C())\n",
         );
         check("@lib.f(1)\ndef g(): return f'{abs(1)}'\n", "");
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use minrepro_reducers::{
-    analysis::handed_on::{ran_past, running_past},
+    analysis::handed_on::{ran_from, running_from},
     syntax::Program,
     torch::control::{Control, Without},
 };
@@ -45,7 +45,7 @@ pub(super) struct AutomaticControl {
     pub(super) control: Control,
     /// The behaviour of the script without it.
     run: ControlRun,
-    /// The functions that run there after the script has passed the place where it fails. Those of a
+    /// The functions that run there once the script has come to the place where it fails. Those of a
     /// candidate must run as well: code that nothing calls is not valid by that.
     #[serde(default)]
     ran: BTreeSet<String>,
@@ -83,7 +83,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         let line = script.showing.and_then(|showing| failed_at(showing).pop());
         let job = best.job(probe, script.program, line);
         let outcomes = probe.run(&job.into_iter().collect::<Vec<_>>())?;
-        let ran = outcomes.iter().flat_map(|run| ran_past(&run.stderr.text()));
+        let ran = outcomes.iter().flat_map(|run| ran_from(&run.stderr.text()));
         best.ran = ran.collect();
     }
     Ok(Some(Box::new(best)))
@@ -176,7 +176,7 @@ impl AutomaticControl {
     /// The control run of a program that fails on a line, unless the program is its own control.
     fn job(&self, probe: &Probe<'_>, program: &Program, line: Option<u32>) -> Option<Job> {
         let line = line.filter(|_| self.compiles_uncalled());
-        let observing = line.and_then(|line| running_past(program, line).text(program));
+        let observing = line.and_then(|line| running_from(program, line).text(program));
         let observing = observing.and_then(|text| program.sibling(text).ok());
         let program = observing.as_ref().unwrap_or(program);
         job(probe, program, self.control.without(program))
@@ -185,7 +185,7 @@ impl AutomaticControl {
     /// The verdict on a candidate whose control run does not call a function that the script's calls.
     fn misses_call(&self, program: &Program, outcome: &Outcome) -> Option<Verdict> {
         let required = &self.ran & &program.defined_names();
-        let called = ran_past(&outcome.stderr.text());
+        let called = ran_from(&outcome.stderr.text());
         (!required.is_subset(&called)).then_some(Verdict::Vacuous)
     }
 }

@@ -78,9 +78,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     }
     let lines = script.showing.map(places).unwrap_or_default();
-    let tried = parts(program, libraries(script, so_far), &lines)
-        .into_iter()
-        .rev();
+    let (of, most_runs) = libraries(script, so_far);
+    let tried = parts(program, of, &lines).into_iter().rev();
     let tried = tried.filter_map(|part| Some((job(probe, program, &part)?, part)));
     let (jobs, tried): (Vec<Job>, Vec<ProgramPart>) = tried.take(MOST).unzip();
     let outcomes = run_in_time(probe, &jobs)?;
@@ -100,7 +99,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     }
     let (parts, mut runs): (Vec<_>, Vec<_>) = needed.into_iter().unzip();
-    runs.truncate(if is_hang { OF_HANG } else { LEFT_OUT });
+    runs.truncate(most_runs);
     Ok(Some(Box::new(NeededParts { parts, runs })))
 }
 
@@ -111,28 +110,31 @@ fn places(showing: &Outcome) -> Vec<u32> {
     places
 }
 
-/// The libraries whose names are parts. Most programs that hang wait in Python's own modules, and
-/// only the place of a hang is known. A script that imports nothing else blames them if it reports
-/// the failure itself and catches no exception, so that nothing else tells how they fail, and if
-/// one of them raises the exception.
-fn libraries(script: &Script<'_>, so_far: &Checks) -> Libraries {
+/// The libraries whose names are parts, and without how many of them candidates are run. Most
+/// programs that hang wait in Python's own modules, and only the place of a hang is known. A script
+/// that imports nothing else blames them if it reports the failure itself and catches no exception,
+/// so that nothing else tells how they fail. Where one of them raises the exception, that it is
+/// raised tells more, so candidates only have to have the parts.
+fn libraries(script: &Script<'_>, so_far: &Checks) -> (Libraries, usize) {
     let Script { probe, program, .. } = script;
+    if probe.measure.is_hang() {
+        return (Libraries::All, OF_HANG);
+    }
+    if ImportedNames::of(program.tree()).has_installed() {
+        return (Libraries::Installed, LEFT_OUT);
+    }
     let site = script
         .showing
         .and_then(|showing| probe.measure.report_site(showing));
-    let is_unexplained = site.is_some() && !so_far.has(caught::ID);
     let exception = script
         .showing
         .and_then(|showing| showing.exception.as_ref());
     // Those of modules that are not written in Python have no frames, but their own classes.
     let is_of_module = |raised: &Exception| raised.class.contains('.') || is_in_library(raised);
-    let is_raised = site.is_none() && exception.is_some_and(is_of_module);
-    let is_of_python =
-        (is_unexplained || is_raised) && !ImportedNames::of(program.tree()).has_installed();
-    if probe.measure.is_hang() || is_of_python {
-        Libraries::All
-    } else {
-        Libraries::Installed
+    match site {
+        Some(_) if !so_far.has(caught::ID) => (Libraries::All, LEFT_OUT),
+        None if exception.is_some_and(is_of_module) => (Libraries::All, 0),
+        _ => (Libraries::Installed, LEFT_OUT),
     }
 }
 
@@ -184,12 +186,15 @@ impl Check for NeededParts {
     }
 
     fn claim(&self) -> Option<String> {
-        let names = names(self.parts.iter().take(self.runs.len()));
-        Some(format!("it {} without {names}", self.does()))
+        // No result was accepted without its parts, and no run can change the text.
+        self.is_control().then(|| {
+            let names = names(self.parts.iter().take(self.runs.len()));
+            format!("it {} without {names}", self.does())
+        })
     }
 
     fn is_control(&self) -> bool {
-        true
+        !self.runs.is_empty()
     }
 
     fn describe(&self) -> Vec<String> {

@@ -51,17 +51,24 @@ pub(super) const KIND: Kind = Kind {
 struct Producers {
     /// The code that stored it.
     producer: Producer,
-    /// Whether it is stored, and not only declared.
-    is_stored: bool,
+    /// How it is stored, if it is not only declared.
+    way: Option<Way>,
     /// Whether a class says that what is missing is to be kept.
     #[serde(default)]
     is_declared: bool,
-    /// Whether the class of the object that lacks it stores it.
-    #[serde(default)]
-    is_in_class: bool,
     /// Whether a traced run of the script shows the bug, so that those of candidates say which
     /// statements ran.
     can_trace: bool,
+}
+
+/// How a missing value is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Way {
+    /// By a statement that runs.
+    Anywhere,
+    /// By the class of the object that lacks it. That its statements do not run may be the bug.
+    InClass,
 }
 
 /// Applies if the script stores the value that the failure reports as missing, and a library had
@@ -106,16 +113,24 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     // Whether one of them ran before the failure, only a trace says.
     let evidence = probe.traced(script.bytes)?;
     let can_trace = evidence.is_some();
-    let checks = producers.into_iter().map(|producer| Producers {
-        is_stored: produces(program, &producer, evidence.as_ref()),
-        is_declared: declares(program, &producer),
-        is_in_class: failure
-            .and_then(lacking_class)
-            .is_some_and(|class| is_in_class(program, &producer, &class)),
-        producer,
-        can_trace,
+    let class = failure.and_then(lacking_class);
+    let checks = producers.into_iter().map(|producer| {
+        let is_in_class = class
+            .as_ref()
+            .is_some_and(|class| is_in_class(program, &producer, class));
+        let way = if is_in_class {
+            Some(Way::InClass)
+        } else {
+            produces(program, &producer, evidence.as_ref()).then_some(Way::Anywhere)
+        };
+        Producers {
+            way,
+            is_declared: declares(program, &producer),
+            producer,
+            can_trace,
+        }
     });
-    let mut checks = checks.filter(|check| check.is_stored || check.is_declared);
+    let mut checks = checks.filter(|check| check.way.is_some() || check.is_declared);
     Ok(checks.next().map(|check| Box::new(check) as Box<dyn Check>))
 }
 
@@ -246,7 +261,7 @@ impl Check for Producers {
         // The text refuses most; whether a store that is left ran, only a trace says.
         let asked = |candidate: &Shown<'_>| {
             let refused = self.review_without_runs(candidate);
-            if refused.is_some() || !self.can_trace || !self.is_stored {
+            if refused.is_some() || !self.can_trace || self.way != Some(Way::Anywhere) {
                 return Asked::Nothing(refused);
             }
             Asked::Run(probe.traced_job(&candidate.program.encode().unwrap_or_default()))
@@ -257,14 +272,15 @@ impl Check for Producers {
     }
 
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
-        let class = shown.lacking_class.as_ref().filter(|_| self.is_in_class);
+        let asks_class = self.way == Some(Way::InClass);
+        let class = shown.lacking_class.as_ref().filter(|_| asks_class);
         let is_elsewhere =
             class.is_some_and(|class| !is_in_class(shown.program, &self.producer, class));
         (is_elsewhere || self.is_hopeless(shown.program)).then_some(Verdict::Vacuous)
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
-        self.is_stored && !produces(program, &self.producer, None)
+        self.way.is_some() && !produces(program, &self.producer, None)
             || self.is_declared && !declares(program, &self.producer)
     }
 

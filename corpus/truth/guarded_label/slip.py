@@ -1,0 +1,6 @@
+import torch
+
+def forward():
+    None()
+
+torch.jit.script(forward)

@@ -1,0 +1,11 @@
+import threading
+
+class Labelled:
+    def __init__(self):
+        self.labels = {}
+
+class Counter(threading.Thread):
+    pass
+
+Labelled()
+Counter().labels
