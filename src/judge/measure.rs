@@ -187,7 +187,7 @@ impl Measure {
         for part in &signature.parts {
             match part {
                 Part::Stdout(pattern) | Part::Stderr(pattern) => {
-                    words.extend(pattern.words(SHORT_WORD))
+                    words.extend(pattern.words(SHORT_WORD));
                 }
                 Part::Exit(_) => {}
                 _ => return None,
