@@ -113,8 +113,9 @@ fn places(showing: &Outcome) -> Vec<u32> {
 /// The libraries whose names are parts, and without how many of them candidates are run. Most
 /// programs that hang wait in Python's own modules, and only the place of a hang is known. A script
 /// that imports nothing else blames them if it reports the failure itself and catches no exception,
-/// so that nothing else tells how they fail. Where one of them raises the exception, that it is
-/// raised tells more, so candidates only have to have the parts.
+/// so that nothing else tells how they fail. Of a module that is not written in Python, neither the
+/// stack nor the lines are seen, but an exception of its own class tells that it fails: candidates
+/// only have to have the parts.
 fn libraries(script: &Script<'_>, so_far: &Checks) -> (Libraries, usize) {
     let Script { probe, program, .. } = script;
     if probe.measure.is_hang() {
@@ -129,11 +130,10 @@ fn libraries(script: &Script<'_>, so_far: &Checks) -> (Libraries, usize) {
     let exception = script
         .showing
         .and_then(|showing| showing.exception.as_ref());
-    // Those of modules that are not written in Python have no frames, but their own classes.
-    let is_of_module = |raised: &Exception| raised.class.contains('.') || is_in_library(raised);
+    let is_native = |raised: &Exception| raised.class.contains('.') && !is_in_library(raised);
     match site {
         Some(_) if !so_far.has(caught::ID) => (Libraries::All, LEFT_OUT),
-        None if exception.is_some_and(is_of_module) => (Libraries::All, 0),
+        None if exception.is_some_and(is_native) => (Libraries::All, 0),
         _ => (Libraries::Installed, LEFT_OUT),
     }
 }
