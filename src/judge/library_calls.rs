@@ -50,6 +50,7 @@ impl LibraryCalls {
             };
             let mut outcomes = probe.run(&[job.clone(), job, traced])?;
             outcomes.retain(|outcome| probe.shows_words(outcome));
+            // One run shows nothing of what varies.
             if outcomes.len() > 1 {
                 let site = probe.measure.report_site(showing);
                 let site = site.unwrap_or_else(|| ReportSite::Raised(failed_at(showing)));

@@ -1,6 +1,6 @@
-//! The polarity of conditions: whether a statement reports, or does what a report depends on, if its
-//! question is answered by yes or by no. A program that reports where another is silent shows the
-//! opposite, in the same words. Called by the judge; proposes nothing.
+//! The polarity of conditions: whether a statement reports, or does what a report depends on, if
+//! its question is answered by yes or by no. A program that reports where another is silent shows
+//! the opposite, in the same words. Called by the judge; proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

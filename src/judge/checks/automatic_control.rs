@@ -79,6 +79,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Some(mut best) = best.cloned() else {
         return Ok(None);
     };
+    // What only a compiler reads may be no valid code.
     if best.compiles_uncalled() {
         let line = script.showing.and_then(|showing| failed_at(showing).pop());
         let job = best.job(probe, script.program, line);

@@ -75,6 +75,7 @@ impl Callbacks {
 
     /// Whether a class of a candidate lacks one of its methods.
     fn is_incomplete(&self, candidate: &Program) -> bool {
+        // A class that is left out altogether is the business of other checks.
         let has = registered(candidate);
         let classes = candidate.defined_names();
         let mut missing = self.registered.difference(&has);

@@ -118,6 +118,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         let is_in_class = class
             .as_ref()
             .is_some_and(|class| is_in_class(program, &producer, class));
+        // Where its class stores it, no other store will do.
         let way = if is_in_class {
             Some(Way::InClass)
         } else {
