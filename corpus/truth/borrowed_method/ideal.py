@@ -18,4 +18,4 @@ class Station(nn.Module):
         self.flow = Pump().flow
 
 
-torch.jit.script(Station())
+torch.jit.script(Station()).flow()
