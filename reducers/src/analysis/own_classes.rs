@@ -38,10 +38,12 @@ impl<'a> OwnClasses<'a> {
     /// language's.
     pub(super) fn derived(&self) -> impl Iterator<Item = &'a str> {
         let names = self.by_name.keys().copied();
-        names.filter(|name| {
-            let mut classes = self.with_bases(name).into_iter();
-            classes.any(|class| class.bases().iter().any(|base| self.is_foreign(base)))
-        })
+        names.filter(|name| self.is_derived(name))
+    }
+
+    fn is_derived(&self, class: &str) -> bool {
+        let mut classes = self.with_bases(class).into_iter();
+        classes.any(|class| class.bases().iter().any(|base| self.is_foreign(base)))
     }
 
     /// The body of a class.
@@ -57,8 +59,7 @@ impl<'a> OwnClasses<'a> {
             def.is_some_and(|def| CONSTRUCTORS.contains(&def.name.as_str()))
         };
         let mut classes = self.with_bases(class).into_iter();
-        self.derived().any(|derived| derived == class)
-            && !classes.any(|class| class.body.iter().any(constructs))
+        self.is_derived(class) && !classes.any(|class| class.body.iter().any(constructs))
     }
 
     /// A class and those of the program that it derives from.
