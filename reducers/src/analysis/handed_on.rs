@@ -62,8 +62,8 @@ pub fn handed_on(program: &Program) -> BTreeSet<String> {
         .collect()
 }
 
-/// The methods of classes that derive from something else which only a decorator hands on, each with
-/// its class: packages call them whenever they make or change an object.
+/// The methods that only their decorator hands on, of classes that derive from a package's, each
+/// with its class: the package calls them whenever it makes or changes an object.
 pub fn registered(program: &Program) -> BTreeSet<(String, String)> {
     let handed_on = handed_on(program);
     let classes = OwnClasses::of(program);
