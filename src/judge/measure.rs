@@ -144,6 +144,20 @@ impl Measure {
         words
     }
 
+    /// Whether the bug is nothing but what the program prints.
+    pub(super) fn is_printed(&self) -> bool {
+        matches!(self, Self::Signature(signature) if signature.is_printed_alone())
+    }
+
+    /// Whether a text holds something that the bug prints.
+    pub(super) fn is_printed_in(&self, text: &str) -> bool {
+        let Self::Signature(signature) = self else {
+            return false;
+        };
+        let mut patterns = signature.parts.iter().filter_map(Part::on_stream);
+        patterns.any(|(_, pattern)| pattern.is_in(text))
+    }
+
     /// The same measure for programs that somebody wrote by hand: their lines are not the script's.
     #[must_use]
     pub(super) fn wherever(mut self) -> Self {

@@ -5,6 +5,7 @@
 use minrepro_reducers::{analysis::observation::Observation, trace::evidence::Evidence};
 
 use super::{
+    measure::Measure,
     objection::{Objection, Shown},
     probe::Probe,
 };
@@ -28,6 +29,8 @@ pub(super) struct Observed<'a> {
     pub(super) stderr: &'a str,
     /// Its trace, if it was traced and showed the bug.
     pub(super) evidence: Option<&'a Evidence>,
+    /// What counts as the bug.
+    pub(super) measure: &'a Measure,
 }
 
 /// Looks at what candidates write down.
@@ -104,6 +107,7 @@ pub(super) fn observe(
             outcome: &outcome,
             stderr: &stderr,
             evidence: evidence.as_ref(),
+            measure: probe.measure,
         };
         let mut asked = asked.iter();
         let verdict = asked.find_map(|observer| observer.objection(&shown[place], &observed));

@@ -63,7 +63,8 @@ impl Pattern {
         patterns
     }
 
-    pub(super) fn is_in(&self, text: &str) -> bool {
+    /// Whether a text matches it.
+    pub fn is_in(&self, text: &str) -> bool {
         match self {
             Self::Lines(wanted) => {
                 let mut lines = text.lines();

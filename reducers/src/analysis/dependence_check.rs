@@ -62,6 +62,8 @@ pub enum ReportSite {
     Raised(Vec<u32>),
     /// Those that hold most of these words in their literals.
     Words(BTreeSet<String>),
+    /// Those on these lines, by themselves.
+    Lines(Vec<u32>),
     /// Those that end the program.
     Exit,
 }
@@ -167,6 +169,11 @@ pub(crate) fn told<T>(
                 .filter_map(|&line| outline.on_line(SourceLine::of_program(line)))
                 .collect(),
         ],
+        ReportSite::Lines(lines) => lines
+            .iter()
+            .filter_map(|&line| outline.on_line(SourceLine::of_program(line)))
+            .map(|statement| vec![statement])
+            .collect(),
         ReportSite::Words(words) => telling(&outline, &nodes, words)
             .into_iter()
             .map(|statement| vec![statement])

@@ -25,6 +25,7 @@ pub mod omissions;
 pub mod own_classes;
 pub mod polarity;
 pub mod preconditions;
+pub mod printed;
 pub mod producers;
 pub mod quoted_lines;
 pub mod received;

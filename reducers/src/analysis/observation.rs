@@ -132,6 +132,11 @@ impl Observation {
         self.around(range, &format!("{CALL}\"call\", {name:?}, "), ")");
     }
 
+    /// Writes down what a function prints whenever it is called by this expression.
+    pub(super) fn prints_of(&mut self, range: TextRange, name: &str) {
+        self.around(range, &format!("{CALL}\"printing\", {name:?}, "), ")");
+    }
+
     /// Writes down what an operator receives when this expression is its operand.
     pub(super) fn operand(&mut self, range: TextRange, name: &str) {
         self.around(range, &format!("{CALL}\"operand\", {name:?}, "), ")");

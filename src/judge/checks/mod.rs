@@ -25,6 +25,7 @@ checks! {
     automatic_control,
     numeric_divergence,
     dependence,
+    printed,
     comparison,
     caught,
     callbacks,

@@ -165,9 +165,50 @@ def watched(name, function):
     return call
 
 
+class Tee:
+    """A stream that also keeps what is written to it."""
+
+    def __init__(self, stream, texts):
+        self.stream = stream
+        self.texts = texts
+
+    def write(self, text):
+        self.texts.append(str(text))
+        return self.stream.write(text)
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+
+def printing(name, function):
+    def call(*arguments, **named):
+        calls[name] = calls.get(name, 0) + 1
+        if calls[name] > CALLS:
+            return function(*arguments, **named)
+        texts = []
+        streams = sys.stdout, sys.stderr
+        tees = [Tee(stream, texts) for stream in streams]
+        if named.get("file") in streams:
+            named["file"] = tees[streams.index(named["file"])]
+        sys.stdout, sys.stderr = tees
+        try:
+            return function(*arguments, **named)
+        finally:
+            sys.stdout, sys.stderr = streams
+            # A stream that writes by itself.
+            if getattr(function, "__self__", None) in streams:
+                texts.extend(arguments)
+            if texts:
+                say(name, "".join(map(str, texts)))
+
+    return call
+
+
 def show(what, name="", value=None):
     if what == "call":
         return watched(name, value)
+    if what == "printing":
+        return printing(name, value)
     if what == "value":
         say(name, whole(value))
     elif what == "operand":

@@ -1,0 +1,75 @@
+//! The texts that the calls of a program print, each with its line. The words of a bug that only
+//! shows in what the program prints may be values, which stand in no text of the program: then only
+//! a run shows which statement prints them. Called by the judge; proposes nothing.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    analysis::observation::{Observation, marked},
+    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
+};
+
+/// The beginning of a printing call's name.
+const MARK: &str = "printed ";
+
+/// What makes a program write down what each statement prints that calls something and drops the
+/// result, unless it calls the program's own function: that prints by statements of its own.
+pub fn printing(program: &Program) -> Observation {
+    let own = program.defined_names();
+    let is_own = |called: &Expr| match called {
+        Expr::Name(name) => own.contains(name.id.as_str()),
+        Expr::Attribute(method) => own.contains(method.attr.as_str()),
+        _ => true,
+    };
+    let mut observation = Observation::default();
+    for node in &program.tree().nodes {
+        let AnyNodeRef::StmtExpr(stmt) = node.node else {
+            continue;
+        };
+        if let Some(call) = stmt.value.as_call_expr().filter(|call| !is_own(&call.func)) {
+            let line = program.line_of(stmt.start());
+            observation.prints_of(call.func.range(), &format!("{MARK}{line}"));
+        }
+    }
+    observation
+}
+
+/// The texts that such a program wrote down, by the line of their statement.
+pub fn printed(stderr: &str) -> BTreeMap<u32, String> {
+    let mut found: BTreeMap<u32, String> = BTreeMap::new();
+    for (name, text) in marked(stderr) {
+        if let Some(line) = name.strip_prefix(MARK)
+            && let Ok(line) = line.parse()
+        {
+            found.entry(line).or_default().push_str(text);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::observation::readable;
+
+    #[test]
+    fn calls_for_nothing_else_are_asked_what_they_print() {
+        let text = "import sys\ndef f(x):\n    print(x)\n    return x\nf(1)\ny = f(2)\nsys.stdout.write(y)\n";
+        let program = Program::parse(text).unwrap();
+        let expected = "define(); import sys\ndef f(x):\n    show(\"printing\", \"printed 3\", print)(x)\n    return \
+                        x\nf(1)\ny = f(2)\nshow(\"printing\", \"printed 7\", sys.stdout.write)(y)\n";
+        let found = printing(&program).text(&program).unwrap();
+        assert_eq!(
+            readable(&found).replacen("import", "define(); import", 1),
+            expected
+        );
+    }
+
+    #[test]
+    fn texts_are_read_by_line() {
+        let found = printed(
+            "\u{1e}printed 3\u{1f}a\n\u{1e}\u{1e}value\u{1f}7\u{1e}\u{1e}printed 3\u{1f}b\u{1e}",
+        );
+        assert_eq!(found, BTreeMap::from([(3, "a\nb".to_owned())]));
+    }
+}
