@@ -137,9 +137,10 @@ pub struct PassContext<'a> {
     pub missing: &'a MissingSymbols,
 }
 
-/// The longest string, in characters, that no pass makes shorter: many are names of columns, keys or
-/// files, which mean something else when they are shorter, and a reader gains nothing.
-pub(crate) const SHORT: usize = 12;
+/// The longest string, in characters, of which no pass makes another text: many are names of columns
+/// or files, dates, formats and patterns. A part of one means something else, or nothing: whoever
+/// reads it is right to refuse it. A reader of the repro gains nothing by it either.
+pub(crate) const SHORT: usize = 60;
 
 /// The edit that turns a program into another text, if that is simpler.
 pub(crate) fn whole_text(program: &Program, text: &str) -> Option<EditSet> {

@@ -37,8 +37,8 @@ pub(super) struct Session {
     /// The path of the script, or of the program that stands for another input.
     script: PathBuf,
     pub(super) interpreter: Option<Interpreter>,
-    /// The interpreter in which the script succeeds, if the user named one.
-    good: Option<Interpreter>,
+    /// The other interpreters in which the script may succeed.
+    others: Vec<Interpreter>,
     pub(super) subject: Subject,
     /// The script before anything was inlined.
     uninlined: Arc<Program>,
@@ -96,7 +96,7 @@ impl Session {
         };
         let setup = setup(command, &script, Some(&program), args)?;
         let memory = setup.limits.memory;
-        let (controls, good) = controls(args, &setup)?;
+        let (controls, others) = controls(args, &setup, &program, interpreter.as_ref())?;
         let runner = Runner::start(setup.clone())?;
         if !args.allow_write.is_empty() && runner.confinement() == Confinement::Landlock {
             let error = "this system cannot give each run a copy of a folder to write to";
@@ -123,7 +123,7 @@ impl Session {
             notes,
             script,
             interpreter,
-            good,
+            others,
             uninlined: Arc::clone(&subject.program),
             subject,
             inlining: Inlining::default(),
@@ -266,6 +266,11 @@ impl Session {
             .iter()
             .map(|spec| spec.text.as_str())
             .collect();
+        let others: Vec<&str> = self
+            .others
+            .iter()
+            .map(|found| found.identity.as_str())
+            .collect();
         let args = &self.args;
         let test = args.test.as_deref().unwrap_or_default();
         let variables = self.subject.runner.inherited_variables();
@@ -301,7 +306,7 @@ impl Session {
                 args.loose,
                 args.min_rate,
                 &args.control,
-                self.good.as_ref().map(|found| found.identity.as_str()),
+                others,
                 &self.subject.settings.keep,
                 self.subject.runner.input().map(blake3::hash),
                 // A hash: values may be long, and private.

@@ -15,7 +15,7 @@ use super::{
     truth::{CheckFinding, Truth},
 };
 use crate::{
-    oracle::Verdict,
+    oracle::{Verdict, is_later},
     runner::{Job, Outcome, RunError},
 };
 
@@ -143,6 +143,16 @@ pub(super) struct Script<'a> {
 }
 
 impl Script<'_> {
+    /// Whether a control run of so many lines fails only after the statement that shows the bug. What
+    /// stands for a part of a library may lack what the script then asks of its results, and another
+    /// version may refuse what it then does.
+    pub(super) fn is_passed_in(&self, outcome: &Outcome, lines: usize) -> bool {
+        let showing = self.showing.and_then(|showing| showing.exception.as_ref());
+        let before = self.program.text().lines().count();
+        let exceptions = outcome.exception.as_ref().zip(showing);
+        exceptions.is_some_and(|(after, showing)| is_later((after, lines), (showing, before)))
+    }
+
     /// What packages do while it runs; none if it does not show the bug each time meanwhile.
     pub(super) fn library_calls(&self) -> Result<Option<&LibraryCalls>, RunError> {
         let Some(showing) = self.showing.filter(|_| !self.is_flaky) else {

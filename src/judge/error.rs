@@ -29,18 +29,18 @@ pub enum BaselineFailure {
         first: Box<Outcome>,
     },
     /// The script shows the bug in this run under a control, too.
-    #[error("the script shows the bug under `{typed}`, too")]
+    #[error("the script shows the bug under `{name}`, too")]
     ShowsUnderControl {
         /// The control as it was typed.
-        typed: String,
+        name: String,
         /// The run.
         outcome: Box<Outcome>,
     },
     /// The script fails in this run under a control under which it has to succeed.
-    #[error("the script does not succeed under `{typed}`")]
+    #[error("the script does not succeed under `{name}`")]
     FailsUnderControl {
         /// The control as it was typed.
-        typed: String,
+        name: String,
         /// The run.
         outcome: Box<Outcome>,
     },

@@ -10,15 +10,27 @@ use crate::{
     runner::{End, Job, Outcome, RunError, Runner, Start},
 };
 
-/// A setting that the user named, under which the bug must not show.
+/// A setting under which the bug must not show: one that the user named, or another version of
+/// Python.
 pub struct GivenControl {
-    /// As it was typed.
-    pub typed: String,
+    /// As it was typed, or its name.
+    pub name: String,
     /// Runs programs under it.
     pub runner: Runner,
-    /// Whether programs have to succeed there; if not, they may fail in another way if the script
-    /// does.
-    pub must_succeed: bool,
+    /// What programs have to do there.
+    pub demand: Demand,
+}
+
+/// What programs have to do under a control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// Not show the bug; they may fail in another way if the script does.
+    NotShow,
+    /// Succeed.
+    Succeed,
+    /// Succeed, or fail as the script does. If the script does not come further than where it shows
+    /// the bug, this is no control.
+    IfBetter,
 }
 
 /// Runs programs and judges the outcomes.
@@ -26,7 +38,7 @@ pub struct GivenControl {
 pub struct Probe<'a> {
     /// Runs candidates.
     pub runner: &'a Runner,
-    /// The controls that the user named.
+    /// The controls that the user named, or other versions of Python.
     pub controls: &'a [GivenControl],
     /// What counts as the bug.
     pub measure: &'a Measure,
@@ -39,6 +51,11 @@ pub struct Probe<'a> {
 }
 
 impl Probe<'_> {
+    /// The control of this name.
+    pub(super) fn control(&self, name: &str) -> Option<&GivenControl> {
+        self.controls.iter().find(|control| control.name == name)
+    }
+
     /// A run that is to show something about a program, for a check.
     pub(super) fn job(&self, bytes: &[u8]) -> Job {
         Job {

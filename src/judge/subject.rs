@@ -72,7 +72,7 @@ pub struct Subject {
     pub bytes: Vec<u8>,
     /// Runs candidates.
     pub runner: Runner,
-    /// The controls that the user named.
+    /// The controls that the user named, or other versions of Python.
     pub controls: Vec<GivenControl>,
     /// The user's settings.
     pub settings: Settings,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use crate::{
     cli::{Exit, Failure},
     journal::cache_folder,
-    runner::Interpreter,
+    runner::{Interpreter, installed_interpreters},
     target::Target,
 };
 
@@ -322,26 +322,17 @@ impl Interpreters {
     }
 }
 
-/// The interpreters of this machine, oldest first: the active one, `python3.N` on the search path,
-/// pyenv's.
+/// The interpreters of this machine, oldest first, and the active one in place of another of its
+/// version.
 fn installed() -> Vec<Interpreter> {
-    let mut names: Vec<PathBuf> = vec!["python3".into()];
-    names.extend((8..=14).map(|minor| PathBuf::from(format!("python3.{minor}"))));
-    let root = std::env::var_os("PYENV_ROOT").map(PathBuf::from);
-    let root = root.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".pyenv")));
-    if let Some(versions) = root.and_then(|root| root.join("versions").read_dir().ok()) {
-        let mut found: Vec<PathBuf> = versions
-            .flatten()
-            .map(|folder| folder.path().join("bin/python"))
-            .collect();
-        found.sort();
-        names.extend(found);
-    }
+    let active = Interpreter::find(Some(Path::new("python3"))).ok();
+    let others = installed_interpreters();
+    let others = others
+        .values()
+        .filter_map(|path| Interpreter::find(Some(path)).ok());
     let mut found: BTreeMap<(u8, u8), Interpreter> = BTreeMap::new();
-    for name in names {
-        if let Ok(interpreter) = Interpreter::find(Some(&name)) {
-            found.entry(interpreter.version).or_insert(interpreter);
-        }
+    for interpreter in active.into_iter().chain(others) {
+        found.entry(interpreter.version).or_insert(interpreter);
     }
     found.into_values().collect()
 }

@@ -24,16 +24,16 @@ impl Session {
                 self.not_reproduced(*error, first.as_deref())
             }
             BaselineFailure::Obstructed { obstacle, first } => self.obstructed(&obstacle, &first),
-            BaselineFailure::ShowsUnderControl { typed, outcome } => {
+            BaselineFailure::ShowsUnderControl { name, outcome } => {
                 let mut failure =
-                    Failure::usage(format!("the bug shows under the control `{typed}` as well"))
+                    Failure::usage(format!("the bug shows under the control `{name}` as well"))
                         .hint("name a control under which the script does not show it");
                 failure.details = self.shown(&outcome);
                 failure
             }
-            BaselineFailure::FailsUnderControl { typed, outcome } => {
+            BaselineFailure::FailsUnderControl { name, outcome } => {
                 let mut failure =
-                    Failure::usage(format!("the script does not succeed under `{typed}`"))
+                    Failure::usage(format!("the script does not succeed under `{name}`"))
                         .hint("does that interpreter have all packages that the script imports?");
                 failure.details = self.shown(&outcome);
                 failure

@@ -8,17 +8,18 @@ use std::{
 
 use anyhow::Context;
 use minrepro_reducers::{
+    analysis::names::ImportedNames,
     syntax::Program,
     torch::{environment::makes_operators, variables::NO_GRAPHS},
 };
 
 use crate::{
     cli::{Exit, Failure, RunArgs, SandboxWhen},
-    judge::{GivenControl, cores},
+    judge::{Demand, GivenControl, cores},
     oracle::Spec,
     runner::{
         Allowed, Command, Inherited, Interpreter, Limits, RunError, Runner, Sandbox, Setup,
-        machine_memory,
+        installed_interpreters, machine_memory,
     },
 };
 
@@ -127,29 +128,68 @@ pub(super) fn words(test: &str) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
-/// The controls that the user named, and the interpreter of the one by interpreter.
+/// The controls that the user named, or else other versions of Python; and the interpreters of
+/// those by interpreter.
 pub(super) fn controls(
     args: &RunArgs,
     setup: &Setup,
-) -> Result<(Vec<GivenControl>, Option<Interpreter>), Failure> {
+    program: &Program,
+    interpreter: Option<&Interpreter>,
+) -> Result<(Vec<GivenControl>, Vec<Interpreter>), Failure> {
     let mut controls = Vec::new();
+    let mut interpreters = Vec::new();
     if let Some(named) = &args.control {
         controls.push(GivenControl {
-            typed: named.clone(),
+            name: named.clone(),
             runner: Runner::start(control(named, setup)?)?,
-            must_succeed: false,
+            demand: Demand::NotShow,
         });
     }
-    let Some(named) = &args.good else {
-        return Ok((controls, None));
-    };
-    let (good, runner) = under(named, setup)?;
-    controls.push(GivenControl {
-        typed: format!("--good {}", named.display()),
-        runner,
-        must_succeed: true,
-    });
-    Ok((controls, Some(good)))
+    if let Some(named) = &args.good {
+        let (good, runner) = under(named, setup)?;
+        controls.push(GivenControl {
+            name: format!("--good {}", named.display()),
+            runner,
+            demand: Demand::Succeed,
+        });
+        interpreters.push(good);
+    }
+    let own = interpreter.filter(|_| controls.is_empty());
+    for path in own.map_or_else(Vec::new, |own| other_versions(own, program)) {
+        // One that does not answer is no control.
+        let Ok((other, runner)) = under(&path, setup) else {
+            continue;
+        };
+        controls.push(GivenControl {
+            name: other.description.clone(),
+            runner,
+            demand: Demand::IfBetter,
+        });
+        interpreters.push(other);
+    }
+    Ok((controls, interpreters))
+}
+
+/// The newest and the oldest other version of Python on this machine, if a program needs nothing
+/// else: a bug of Python itself may be mended in the one, and not be there yet in the other.
+fn other_versions(interpreter: &Interpreter, program: &Program) -> Vec<PathBuf> {
+    let imported = ImportedNames::of(program.tree());
+    if imported.has_installed() || imported.ask_for_version(program) {
+        return Vec::new();
+    }
+    let mut others = installed_interpreters();
+    others.remove(&interpreter.version);
+    let newest = others
+        .pop_last()
+        .filter(|(version, _)| *version > interpreter.version);
+    let oldest = others
+        .pop_first()
+        .filter(|(version, _)| *version < interpreter.version);
+    newest
+        .into_iter()
+        .chain(oldest)
+        .map(|(_, path)| path)
+        .collect()
 }
 
 /// Another interpreter, and a runner that differs in nothing else.

@@ -21,7 +21,7 @@ use super::super::{
     probe::Probe,
 };
 use crate::{
-    oracle::{Verdict, is_later},
+    oracle::Verdict,
     runner::{Job, Outcome, RunError},
 };
 
@@ -52,11 +52,11 @@ pub(super) struct AutomaticControl {
 }
 
 /// Applies where the script does not show the bug without a part of PyTorch.
-fn establish(script: &Script<'_>, _: &Checks) -> Applied {
+fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, .. } = script;
-    // The user's control replaces ours; where chance decides, one control run says nothing. It does
+    // A control that is known already replaces ours; where chance decides, one control run says nothing. It does
     // not matter who reports the failure: PyTorch, too, uses the same words for several causes.
-    if script.is_flaky || !probe.controls.is_empty() || matches!(probe.measure, Measure::Test(_)) {
+    if script.is_flaky || so_far.has_control() || matches!(probe.measure, Measure::Test(_)) {
         return Ok(None);
     }
     // Another implementation is tried only where no part can be left out.
@@ -106,8 +106,7 @@ fn tried(script: &Script<'_>, controls: &[Control]) -> Result<Vec<AutomaticContr
     let outcomes = controls.into_iter().zip(probe.run(&jobs)?);
     let found = outcomes.filter_map(|((control, lines), outcome)| {
         let run = ControlRun::of(probe, &outcome)?;
-        let says_nothing =
-            run.fails_by_replacement() && !passes_the_failure(script, &outcome, lines);
+        let says_nothing = run.fails_by_replacement() && !script.is_passed_in(&outcome, lines);
         (!says_nothing).then_some(AutomaticControl {
             control,
             run,
@@ -123,17 +122,6 @@ fn lines_of(without: &Without, program: &Program) -> usize {
         Without::As(text) => text.lines().count(),
         Without::Itself => program.text().lines().count(),
     }
-}
-
-/// Whether a control run of so many lines fails only after the statement that shows the bug. What
-/// stands for a part of a library may lack what the script then asks of its results.
-fn passes_the_failure(script: &Script<'_>, outcome: &Outcome, lines: usize) -> bool {
-    let showing = script
-        .showing
-        .and_then(|showing| showing.exception.as_ref());
-    let before = script.program.text().lines().count();
-    let exceptions = outcome.exception.as_ref().zip(showing);
-    exceptions.is_some_and(|(after, showing)| is_later((after, lines), (showing, before)))
 }
 
 /// The control that was found.

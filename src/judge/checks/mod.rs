@@ -18,10 +18,10 @@ macro_rules! checks {
     };
 }
 
-// In the order in which they are established and made: the user's controls first, then checks that
+// In the order in which they are established and made: controls from outside the script first, then checks that
 // depend on PyTorch, then checks for any script.
 checks! {
-    user_control,
+    given_control,
     automatic_control,
     numeric_divergence,
     dependence,

@@ -10,6 +10,15 @@ use crate::{
     },
 };
 
+/// What tells the version of Python.
+const VERSIONS: [&str; 5] = [
+    "platform.python_version",
+    "platform.python_version_tuple",
+    "sys.hexversion",
+    "sys.version",
+    "sys.version_info",
+];
+
 /// The names that import statements bind, with their dotted paths. Of several imports of one name
 /// the last counts.
 pub struct ImportedNames<'a>(BTreeMap<&'a str, String>);
@@ -63,6 +72,19 @@ impl<'a> ImportedNames<'a> {
     /// Whether any name belongs to such a package.
     pub fn has_installed(&self) -> bool {
         self.paths().any(is_installed)
+    }
+
+    /// Whether a program asks for the version of Python that runs it.
+    pub fn ask_for_version(&self, program: &Program) -> bool {
+        let mut nodes = program.tree().nodes.iter();
+        nodes.any(|node| {
+            let path = match node.node {
+                AnyNodeRef::ExprName(name) => self.name(&name.id).map(str::to_owned),
+                AnyNodeRef::ExprAttribute(attribute) => self.attribute(attribute),
+                _ => None,
+            };
+            path.is_some_and(|path| VERSIONS.contains(&path.as_str()))
+        })
     }
 
     /// Whether an expression is `os.environ`.

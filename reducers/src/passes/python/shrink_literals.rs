@@ -17,7 +17,7 @@ pass! {
     /// Numbers are tried as 0, 1 and 2, then with half, three quarters and all but one of their
     /// bits, which closes in on the smallest number that works. Sizes of tensors never become 0,
     /// and not 1 where PyTorch captures graphs. Strings are tried empty, as one character, and by
-    /// halves; those of up to twelve characters stay, as they are often names of something.
+    /// halves; those of up to sixty characters stay, as they are often names, dates or formats.
     ///
     /// ```python before
     /// x = zeros(768)
