@@ -45,7 +45,7 @@ const DEPTH: usize = 8;
 
 /// The values that the conditions of reporting statements compare, in order, with the distance of
 /// each condition from its statement.
-pub(crate) fn operands(
+pub fn operands(
     program: &Program,
     report_site: &ReportSite,
     evidence: Option<&Evidence>,

@@ -14,7 +14,7 @@ use minrepro_reducers::{
         same_sides::{compares_alike, compares_with_itself},
         tied_constants::{Ties, are_tied, come_back, indices, round_trips, ties},
         truth_tests::OnlyCompared,
-        watch::{asked, expects_constants, sides, written_elements},
+        watch::{asked, expects_constants, operands, sides, written_elements},
     },
     syntax::Program,
 };
@@ -50,6 +50,9 @@ struct Comparison {
     /// What the script does by the answers to its questions.
     #[serde(default)]
     answers: Answers,
+    /// Whether it compares anything.
+    #[serde(default)]
+    compares: bool,
     /// The number of arguments that the condition passes to each function.
     asked: BTreeMap<String, usize>,
     /// The surplus of one side over the other, if both are computed.
@@ -202,6 +205,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let check = Comparison {
         polarity: reports_failure(program, &site),
         answers: answers(program),
+        compares: !operands(program, &site, None).is_empty(),
         asked: asked(program, &site),
         surplus,
         rows,
@@ -307,7 +311,12 @@ impl Check for Comparison {
     }
 
     fn claim(&self) -> Option<String> {
-        Some("it compares what the script compares".to_owned())
+        let claim = if self.compares {
+            "it compares what the script compares"
+        } else {
+            "it passes the keywords that the script passes"
+        };
+        Some(claim.to_owned())
     }
 
     fn findings(&self) -> Value {

@@ -105,10 +105,27 @@ class Confinement:
         flags = number.MS_NOSUID | number.MS_NODEV
         self.mount(b"tmpfs", b"/dev/shm", flags, b"mode=1777,size=%d" % self.shared_memory)
         try:
-            self.mount(b"proc", b"/proc", flags | number.MS_RDONLY | number.MS_NOEXEC, None)
+            self.mount(b"proc", b"/proc", flags | number.MS_NOEXEC, None)
         except OSError:
-            # Where parts of /proc are covered, no fresh one may be had.
-            pass
+            # Where parts of /proc are covered, no fresh one may be had. The old one is this interpreter's.
+            return
+        for entry in os.scandir("/proc"):
+            # A process may write what is about itself, as `furnish_processes` in Rust.
+            if not entry.name.isdigit() and not entry.is_symlink():
+                mode = entry.stat().st_mode
+                if stat.S_ISDIR(mode) or mode & 0o222:
+                    self.keep(entry.path)
+
+    def keep(self, path):
+        """Makes what is at a path read-only."""
+        number = self.numbers
+        tree = self.tree(path, number.OPEN_TREE_CLONE | number.AT_RECURSIVE)
+        attributes = words(number.MOUNT_ATTR_RDONLY, 0, 0, 0)
+        flags = number.AT_EMPTY_PATH | number.AT_RECURSIVE
+        self.system_call(number.SYS_mount_setattr, tree, b"", flags, attributes, len(attributes))
+        place = (number.AT_FDCWD, os.fsencode(path))
+        self.system_call(number.SYS_move_mount, tree, b"", *place, number.MOVE_MOUNT_F_EMPTY_PATH)
+        os.close(tree)
 
     def copies(self, place):
         """Covers folders by copies of this run's own, as `overlays` in Rust; `place` is covered meanwhile."""
@@ -179,6 +196,8 @@ class Confinement:
         allowed = [("/", number.reading), ("/dev/shm", known)]
         for path in self.devices:
             allowed.append((path, number.device | (number.folder_of_devices if os.path.isdir(path) else 0)))
+        if self.namespaces:
+            allowed.append(("/proc", number.process))
         allowed += [(path, known) for path in writable]
         for path, rights in allowed:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)

@@ -10,12 +10,17 @@ use landlock::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Bounds, namespaces::devices};
+use super::{
+    Bounds,
+    namespaces::{PROCESSES, devices},
+};
 
 /// All that is known; a kernel that knows less enforces less.
 const RIGHTS: ABI = ABI::V9;
 /// Rights to a device. Drivers of graphics cards are spoken to by ioctl.
 const DEVICE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | WriteFile | IoctlDev});
+/// Rights to what is about a process within namespaces, where all else in `/proc` is read-only.
+const PROCESS: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate});
 
 /// The kernel's numbers that forked runs are confined with. Their zygote finds out which version of
 /// Landlock is there: the rights by version, and of all rights those to read and those to devices.
@@ -29,6 +34,7 @@ pub(super) fn numbers() -> Map<String, Value> {
         "rights": rights.collect::<Vec<_>>(),
         "reading": AccessFs::from_read(RIGHTS).bits(),
         "device": DEVICE.bits(),
+        "process": PROCESS.bits(),
         "folder_of_devices": AccessFs::ReadDir as u64,
         "scopes": Scope::from_all(RIGHTS).bits(),
         "first_version_with_scopes": ABI::V6 as i32,
@@ -77,6 +83,9 @@ pub(super) fn confine(bounds: &Bounds) -> Result<(), String> {
                 rights |= AccessFs::ReadDir;
             }
             rules = rules.add_rule(PathBeneath::new(PathFd::new(device)?, rights))?;
+        }
+        if bounds.confinement.is_whole() {
+            rules = rules.add_rule(PathBeneath::new(PathFd::new(PROCESSES)?, PROCESS))?;
         }
         for folder in bounds
             .writable

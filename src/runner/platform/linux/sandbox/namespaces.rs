@@ -7,7 +7,7 @@ use std::{
     fs, io,
     os::{
         fd::{AsFd, OwnedFd},
-        unix::fs::symlink,
+        unix::fs::{MetadataExt, symlink},
     },
     path::{Path, PathBuf},
 };
@@ -33,6 +33,9 @@ const HARMLESS: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 /// Beginnings of the names of graphics cards and other accelerators.
 const ACCELERATORS: &[&str] = &["nvidia", "dri", "kfd", "dxg", "accel"];
 
+/// Where the kernel shows its processes.
+pub(super) const PROCESSES: &str = "/proc";
+
 /// The kernel's numbers that forked runs are confined with.
 pub(super) fn numbers() -> Map<String, Value> {
     let named = json!({
@@ -45,6 +48,7 @@ pub(super) fn numbers() -> Map<String, Value> {
         "SYS_mount_setattr": libc::SYS_mount_setattr,
         "AT_FDCWD": libc::AT_FDCWD,
         "AT_EMPTY_PATH": libc::AT_EMPTY_PATH,
+        "AT_RECURSIVE": libc::AT_RECURSIVE,
         "OPEN_TREE_CLONE": OpenTreeFlags::OPEN_TREE_CLONE.bits(),
         "MOVE_MOUNT_F_EMPTY_PATH": MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH.bits(),
         "MOUNT_ATTR_RDONLY": libc::MOUNT_ATTR_RDONLY,
@@ -176,10 +180,7 @@ pub(super) fn furnish(bounds: &Bounds) -> Result<(), String> {
         // One that went away, or lies where nobody gets to, needs no cover.
         let _ = mount_bind("/dev/null", socket);
     }
-    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    // Containers that cover parts of theirs allow no fresh one. The old one is read-only by now; it
-    // shows the processes outside, which can be neither signalled nor traced from here.
-    let _ = mount("proc", "/proc", "proc", flags, None);
+    furnish_processes().map_err(step("/proc"))?;
     if bounds.network {
         return Ok(());
     }
@@ -248,6 +249,36 @@ fn furnish_devices(devices: &[(PathBuf, OwnedFd)], shared_memory: u64) -> io::Re
         libc::MOUNT_ATTR_RDONLY,
         false,
     )?)
+}
+
+/// A `/proc` with the processes of this namespace, which may write there what is about themselves:
+/// CUDA gives its threads their names that way, and does not start where it cannot. All that is about
+/// the system stays read-only.
+fn furnish_processes() -> io::Result<()> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    if mount("proc", PROCESSES, "proc", flags, None).is_err() {
+        // Containers that cover parts of theirs allow no fresh one. The old one is read-only by now;
+        // it shows the processes outside, which can be neither signalled nor traced from here.
+        return Ok(());
+    }
+    for entry in fs::read_dir(PROCESSES)? {
+        let entry = entry?;
+        let is_process = entry.file_name().to_str().is_some_and(is_number);
+        let metadata = entry.metadata()?;
+        let may_be_written =
+            metadata.is_dir() || metadata.is_file() && metadata.mode() & 0o222 != 0;
+        if !is_process && may_be_written {
+            let tree = clone(&entry.path())?;
+            kernel::set_mount_attributes(tree.as_fd(), libc::MOUNT_ATTR_RDONLY, true)?;
+            attach(&tree, &entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the name of a folder below `/proc` is the number of a process.
+fn is_number(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Switches on the one interface of a new network namespace, which is always the first.
