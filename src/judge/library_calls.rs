@@ -5,6 +5,7 @@ use minrepro_reducers::{
     analysis::{
         dependence_check::{Operations, ReportSite, operations},
         library_paths::following,
+        printed::printing,
         received::{made_by_packages, receiving},
     },
     syntax::Program,
@@ -38,6 +39,11 @@ impl LibraryCalls {
         }
         // To note lines takes time, which not every script has.
         for observation in [following(program), receiving(program)] {
+            let observation = if probe.measure.is_printed() {
+                observation.and(printing(program))
+            } else {
+                observation
+            };
             let text = observation.text(program);
             let Some(job) = text.and_then(|text| probe.changed_job(program, text)) else {
                 continue;
@@ -52,14 +58,17 @@ impl LibraryCalls {
             outcomes.retain(|outcome| probe.shows_words(outcome));
             // One run shows nothing of what varies.
             if outcomes.len() > 1 {
-                let site = probe.measure.report_site(showing);
+                let told = outcomes.iter();
+                let told: Vec<_> = told
+                    .map(|outcome| outcome.stderr.text().into_owned())
+                    .collect();
+                let site = probe.measure.printing_site(&told[0]);
+                let site = site.or_else(|| probe.measure.report_site(showing));
                 let site = site.unwrap_or_else(|| ReportSite::Raised(failed_at(showing)));
                 let operations = operations(program, &site, None).into_iter().flatten();
-                let told = outcomes.iter();
-                let told = told.map(|outcome| outcome.stderr.text().into_owned());
                 return Ok(Some(Self {
                     operations: operations.chain(made_by_packages(program)).collect(),
-                    told: told.collect(),
+                    told,
                 }));
             }
         }

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use minrepro_reducers::analysis::{dependence_check::ReportSite, results::Left};
+use minrepro_reducers::analysis::{dependence_check::ReportSite, printed::printed, results::Left};
 
 use crate::{
     oracle::{
@@ -149,13 +149,20 @@ impl Measure {
         matches!(self, Self::Signature(signature) if signature.is_printed_alone())
     }
 
-    /// Whether a text holds something that the bug prints.
-    pub(super) fn is_printed_in(&self, text: &str) -> bool {
+    /// The statements that print the bug, if it is nothing else and a run of the program wrote down
+    /// what its statements print.
+    pub(super) fn printing_site(&self, stderr: &str) -> Option<ReportSite> {
         let Self::Signature(signature) = self else {
-            return false;
+            return None;
         };
-        let mut patterns = signature.parts.iter().filter_map(Part::on_stream);
-        patterns.any(|(_, pattern)| pattern.is_in(text))
+        let shows = |text: &str| {
+            let mut patterns = signature.parts.iter().filter_map(Part::on_stream);
+            patterns.any(|(_, pattern)| pattern.is_in(text))
+        };
+        let found = printed(stderr).into_iter();
+        let lines = found.filter(|(_, text)| shows(text)).map(|(line, _)| line);
+        let lines: Vec<u32> = lines.filter(|_| signature.is_printed_alone()).collect();
+        (!lines.is_empty()).then_some(ReportSite::Lines(lines))
     }
 
     /// The same measure for programs that somebody wrote by hand: their lines are not the script's.

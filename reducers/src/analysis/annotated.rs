@@ -1,8 +1,8 @@
-//! Attributes that a program annotates and to which it assigns a constant of another type. Such
-//! code is wrong whatever the bug is. Goes by names alone. Called by the judge, which compares a
-//! candidate with the script.
+//! What annotations say: attributes to which a program assigns a constant of another type, which is
+//! wrong whatever the bug is, and the parameters of functions. Goes by names alone. Called by the
+//! judge, which compares a candidate with the script.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::syntax::{
     AnyNodeRef, Program, Ranged, TextRange,
@@ -15,6 +15,52 @@ pub fn contradicts_annotations(program: &Program) -> bool {
     let nodes = program.tree().nodes.iter();
     let mut classes = nodes.filter_map(|node| node.node.as_stmt_class_def());
     classes.any(|class| contradicts(program, class))
+}
+
+/// The parameters that are annotated wherever a function of this name has them, by function, with
+/// their annotations.
+pub type ParameterTypes = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
+
+/// The annotated parameters of a program's functions.
+pub fn parameter_types(program: &Program) -> ParameterTypes {
+    let mut found = ParameterTypes::new();
+    for (function, parameter, annotation) in parameters(program) {
+        let of_function = found.entry(function.to_owned()).or_default();
+        let annotations = of_function.entry(parameter.to_owned()).or_default();
+        annotations.insert(annotation.unwrap_or_default().to_owned());
+    }
+    // Of one that is also without, nothing is known.
+    for parameters in found.values_mut() {
+        parameters.retain(|_, annotations| !annotations.contains(""));
+    }
+    found
+}
+
+/// Whether a program's functions still have these annotations for the parameters that they still
+/// have, but for those by these names, which may go.
+pub fn have_types(known: &ParameterTypes, implied: &[&str], program: &Program) -> bool {
+    parameters(program).all(|(function, parameter, annotation)| {
+        let annotations = known
+            .get(function)
+            .and_then(|parameters| parameters.get(parameter));
+        annotations.is_none_or(|annotations| {
+            let is_known = annotations.contains(annotation.unwrap_or_default());
+            is_known || annotations.iter().all(|known| implied.contains(&&**known))
+        })
+    })
+}
+
+/// The parameters of a program's functions, each with the names of both and its annotation.
+fn parameters(program: &Program) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
+    let nodes = program.tree().nodes.iter();
+    let functions = nodes.filter_map(|node| node.node.as_stmt_function_def());
+    functions.flat_map(move |def| {
+        def.parameters.iter().map(move |parameter| {
+            let annotation = parameter.annotation();
+            let annotation = annotation.map(|annotation| program.slice(annotation.range()));
+            (def.name.as_str(), parameter.name().as_str(), annotation)
+        })
+    })
 }
 
 fn contradicts(program: &Program, class: &StmtClassDef) -> bool {
@@ -92,6 +138,28 @@ fn is_collection_for_plain(value: &Expr, words: &BTreeSet<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters_that_stay_have_their_types() {
+        let of = |text: &str| Program::parse(text).unwrap();
+        let known = parameter_types(&of(
+            "class A:\n    def f(self, x: List[int], y: Tensor, z): pass\nclass B:\n    def f(self, x: int): pass\ndef g(x: int): pass\ndef g(x): pass\n",
+        ));
+        let check = |text: &str, expected: bool| {
+            assert_eq!(
+                have_types(&known, &["Tensor"], &of(text)),
+                expected,
+                "{text}"
+            );
+        };
+        check(
+            "def f(self, x: int, y, z: int): pass\ndef g(x): pass\n",
+            true,
+        );
+        check("def f(self, y): pass\ndef h(x): pass\n", true);
+        check("class A:\n    def f(self, x): pass\n", false);
+        check("class A:\n    def f(self, x: str): pass\n", false);
+    }
 
     #[track_caller]
     fn check(annotation: &str, value: &str, expected: bool) {

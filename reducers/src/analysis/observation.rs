@@ -139,7 +139,12 @@ impl Observation {
 
     /// Writes down what an operator receives when this expression is its operand.
     pub(super) fn operand(&mut self, range: TextRange, name: &str) {
-        self.around(range, &format!("{CALL}\"operand\", {name:?}, "), ")");
+        self.around(range, &format!("{CALL}\"operand\", {name:?}, ("), "))");
+    }
+
+    /// Writes down what an object receives when this expression is its index or its key.
+    pub(super) fn index(&mut self, range: TextRange, name: &str) {
+        self.around(range, &format!("{CALL}\"index\", {name:?}, ("), "))");
     }
 
     /// Writes down that the program comes to an expression.

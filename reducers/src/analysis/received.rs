@@ -68,16 +68,27 @@ impl GivenValue {
         }
         match (self, other) {
             (Self::Parts(kind, whole), Self::Parts(other, left)) => {
-                let mut whole = whole.iter();
+                let mut parts = whole.iter();
                 kind == other
                     && left
                         .iter()
-                        .all(|part| whole.any(|of_whole| of_whole.has_left(part)))
+                        .all(|part| parts.any(|of_whole| of_whole.has_left(part)))
+                    && (!has_both_answers(whole) || left.is_empty() || has_both_answers(left))
             }
             (Self::Plain(..), Self::Plain(..)) => self == other,
             _ => self.kind() == other.kind(),
         }
     }
+}
+
+/// Whether some values hold both `True` and `False`: a mask that selects something selects all, or
+/// nothing, if it holds one of them alone.
+fn has_both_answers(values: &[GivenValue]) -> bool {
+    let holds = |answer: &str| {
+        let mut values = values.iter();
+        values.any(|value| matches!(value, GivenValue::Plain(kind, text) if kind == "bool" && text == answer))
+    };
+    holds("True") && holds("False")
 }
 
 /// The values that a call received, by position or name; the object of a method has none.
@@ -110,7 +121,8 @@ impl Received {
     #[must_use]
     pub fn by(mut self, operations: &Operations) -> Self {
         let called = called(operations);
-        self.calls.retain(|name, _| called.contains(name.as_str()));
+        self.calls
+            .retain(|name, _| called.contains(name.as_str()) || is_subscript(name));
         self
     }
 
@@ -127,6 +139,7 @@ impl Received {
             let of_packages = called.contains(name.as_str());
             let of_language = name.strip_prefix(OF_LANGUAGE);
             of_packages
+                || is_subscript(name)
                 || of_language.is_some_and(|name| called.contains(name))
                 || operations.contains(name) && is_steady(name, calls)
         });
@@ -167,6 +180,14 @@ impl Received {
             }
         })
     }
+}
+
+/// The names of reading an element, and of storing or deleting one.
+const SUBSCRIPTS: [&str; 2] = ["[]", "[]="];
+
+/// Whether a name stands for what objects receive as an index or a key.
+fn is_subscript(name: &str) -> bool {
+    SUBSCRIPTS.contains(&name)
 }
 
 /// The names of the functions among some operations.
@@ -246,6 +267,14 @@ pub fn made_by_packages(program: &Program) -> Operations {
     classes.derived().map(|name| format!("{name}()")).collect()
 }
 
+/// Whether an index is a slice, or a row that holds one or is unpacked: no other expression can hold
+/// those.
+fn holds_slice(index: &Expr) -> bool {
+    let parts = index.as_tuple_expr().map(|row| row.elts.as_slice());
+    let mut parts = parts.unwrap_or(std::slice::from_ref(index)).iter();
+    parts.any(|part| part.is_slice_expr() || part.is_starred_expr())
+}
+
 /// What makes a program write down what calls of others' functions receive, and what comparisons
 /// do.
 pub fn receiving(program: &Program) -> Observation {
@@ -274,6 +303,18 @@ pub fn receiving(program: &Program) -> Observation {
             for (operator, side) in sides {
                 observation.operand(side.range(), operator.as_str());
             }
+        }
+        if let AnyNodeRef::ExprSubscript(subscript) = node.node
+            && !holds_slice(&subscript.slice)
+            && !is_in_text()
+        {
+            let [reading, storing] = SUBSCRIPTS;
+            let name = if subscript.ctx.is_load() {
+                reading
+            } else {
+                storing
+            };
+            observation.index(subscript.slice.range(), name);
         }
         let AnyNodeRef::ExprCall(call) = node.node else {
             continue;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use minrepro_reducers::{
     analysis::{
-        annotated::contradicts_annotations,
+        annotated::{ParameterTypes, contradicts_annotations, have_types, parameter_types},
         class_statements::{class_on, classes_of_packages},
         handed_on::{
             are_decorated, decorated, decorated_around, hands_on_without_parameters,
@@ -22,6 +22,7 @@ use minrepro_reducers::{
     },
     syntax::Program,
     torch::{
+        control::{Control, Without},
         custom_gradients::returns_input,
         emptiness::makes_empty_tensors,
         environment::makes_operators,
@@ -119,6 +120,9 @@ impl Oddity {
     }
 }
 
+/// The types of parameters that `TorchScript` takes for granted.
+const IMPLIED: [&str; 2] = ["Tensor", "torch.Tensor"];
+
 /// Refuses candidates that change any of this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Preserved {
@@ -136,6 +140,9 @@ struct Preserved {
     /// What its classes call to tell packages what they are, if it reports the outcome itself.
     #[serde(default)]
     declarations: Declarations,
+    /// The types of its functions' parameters, if a compiler reads them.
+    #[serde(default)]
+    parameter_types: ParameterTypes,
     /// The functions that packages call and that return something.
     #[serde(default)]
     giving: BTreeSet<String>,
@@ -194,6 +201,11 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             declarations(program)
         } else {
             Declarations::new()
+        },
+        parameter_types: if Control::Script.without(program) == Without::Itself {
+            ParameterTypes::new()
+        } else {
+            parameter_types(program)
         },
         giving: giving(program),
         made: made(program, &failed_at),
@@ -258,6 +270,7 @@ impl Check for Preserved {
             || !self.looked_up.is_empty() && !self.looked_up.is_subset(&looked_up(program))
             || !are_decorated(&self.decorated, program)
             || !keep_decorators(&self.decorated_on_way, program)
+            || !have_types(&self.parameter_types, &IMPLIED, program)
             || !are_declared(&self.declarations, &declarations(program))
             || self.seedings > 1 && draws_random_numbers(program) && equal_seedings(program) < 2
             || !self.settings.are_kept_by(&CallSettings::of(program))

@@ -5,8 +5,8 @@
 
 use minrepro_reducers::{
     analysis::{
-        dependence_check::{Operations, ReportSite, include, operations},
-        printed::{printed, printing},
+        dependence_check::{Operations, include, operations},
+        printed::printing,
     },
     syntax::Program,
     trace::evidence::Evidence,
@@ -84,10 +84,8 @@ fn of_printing(
     stderr: &str,
     evidence: Option<&Evidence>,
 ) -> Vec<Operations> {
-    let found = printed(stderr).into_iter();
-    let lines = found.filter(|(_, text)| measure.is_printed_in(text));
-    let site = ReportSite::Lines(lines.map(|(line, _)| line).collect());
-    operations(program, &site, evidence)
+    let site = measure.printing_site(stderr);
+    site.map_or_else(Vec::new, |site| operations(program, &site, evidence))
 }
 
 impl Observer for Printed {

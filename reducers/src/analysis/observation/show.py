@@ -119,6 +119,7 @@ def described(value, depth=4):
 
 
 def received(name, function, arguments, named):
+    function = getattr(function, "_minrepro_of", function)
     found = {str(place): value for place, value in enumerate(arguments)}
     found.update(named)
     holder = getattr(function, "__self__", None)
@@ -201,6 +202,7 @@ def printing(name, function):
             if texts:
                 say(name, "".join(map(str, texts)))
 
+    call._minrepro_of = function
     return call
 
 
@@ -211,9 +213,14 @@ def show(what, name="", value=None):
         return printing(name, value)
     if what == "value":
         say(name, whole(value))
-    elif what == "operand":
+    elif what in ("operand", "index"):
+        found = {"0": value}
+        if what == "index" and type(value) is tuple:
+            # An index of fewer parts selects more.
+            found = {str(place): part for place, part in enumerate(value)}
+            found["of"] = len(value)
         try:
-            say_received(name, {"0": value})
+            say_received(name, found)
         except Exception:
             pass
     elif what == "caught":
