@@ -29,11 +29,14 @@ const GAP: char = '\u{0}';
 /// Longer literals inside a message are data: they shrink along with the script.
 const LONG: usize = 60;
 
+/// A line with fewer letters names at most a place.
+const PLACE: usize = 4;
+
 /// The lines of a message that say what went wrong: the first. If it only announces another, that
 /// one too, or alone if the first only names a backend. If it is general by design, also the
 /// explanation or the compiler's own error.
 pub(super) fn informative_lines(message: &str) -> Vec<&str> {
-    let mut lines = message
+    let mut lines = behind_quotation(message)
         .lines()
         .map(str::trim)
         .take_while(|line| !messages::is_advice(line))
@@ -52,6 +55,24 @@ pub(super) fn informative_lines(message: &str) -> Vec<&str> {
             .collect(),
         // A wrapped exception without a message.
         None => vec![first.trim_end_matches(':')],
+    }
+}
+
+/// The part of a message behind the source that it quotes, if it begins with nothing but the place of
+/// that (`at 3:14:`) and marks a column of it.
+fn behind_quotation(message: &str) -> &str {
+    let is_mark =
+        |line: &str| !line.is_empty() && line.chars().all(|char| matches!(char, '^' | '~'));
+    let mut marks = message.match_indices('\n').filter(|(at, _)| {
+        let line = message[..*at].lines().next_back();
+        line.is_some_and(|line| is_mark(line.trim()))
+    });
+    let first = message.lines().next().unwrap_or_default();
+    let rest = marks.next_back().map_or("", |(at, _)| &message[at..]);
+    if letters(first) < PLACE && !rest.trim().is_empty() {
+        rest
+    } else {
+        message
     }
 }
 
@@ -303,6 +324,12 @@ mod tests {
         assert_eq!(
             informative_lines("C++\n/t/a.cpp:7: error: no b"),
             ["C++", "error: no b"]
+        );
+        let quoting = "at 3:14:\ndef f(x):\n    g(x)\n    ^\nx must be even\nmore";
+        assert_eq!(informative_lines(quoting), ["x must be even"]);
+        assert_eq!(
+            informative_lines("no such:\n  f()\n  ^\n"),
+            ["no such:", "f()"]
         );
         assert_eq!(informative_lines(""), Vec::<&str>::new());
     }

@@ -38,6 +38,7 @@ pub(crate) mod statement_tree;
 pub(crate) mod statements;
 pub mod tied_constants;
 pub mod truth_tests;
+pub mod unchecked;
 pub mod watch;
 pub mod without_side_effects;
 

@@ -19,6 +19,7 @@ use minrepro_reducers::{
         own_classes::{Declarations, are_declared, declarations},
         preconditions::Preconditions,
         results::{gives_nothing, giving},
+        unchecked::{asks_constants, calls_with_too_little},
     },
     syntax::Program,
     torch::{
@@ -78,10 +79,14 @@ enum Oddity {
     Transparent,
     /// A function that is passed on to be called with arguments takes none.
     Unfed,
+    /// A condition is a constant, so that no run checks what stands under it.
+    Constant,
+    /// A function of Python's own is called with fewer arguments than it takes.
+    TooLittle,
 }
 
 impl Oddity {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 9] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -89,6 +94,8 @@ impl Oddity {
         Self::Untested,
         Self::Transparent,
         Self::Unfed,
+        Self::Constant,
+        Self::TooLittle,
     ];
 
     fn is_in(self, program: &Program) -> bool {
@@ -100,6 +107,8 @@ impl Oddity {
             Self::Untested => !tests_for_none(program),
             Self::Transparent => !makes_operators(program),
             Self::Unfed => hands_on_without_parameters(program),
+            Self::Constant => asks_constants(program),
+            Self::TooLittle => calls_with_too_little(program),
         }
     }
 
@@ -115,6 +124,8 @@ impl Oddity {
             Self::Transparent => reports().is_some(),
             // A control calls the functions that are passed on.
             Self::Unfed => !so_far.has_control(),
+            // Under a full one, what succeeds is valid.
+            Self::Constant => !so_far.has_full_control(),
             _ => true,
         }
     }

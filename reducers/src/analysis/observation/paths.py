@@ -6,18 +6,26 @@ import threading
 
 lines = {}  # id of a code object -> the object, the package, and its lines that ran
 local_traces = {}  # id of a code object -> the function that notes them, or None
-importing = {}  # thread -> how many imports are under way in it
+aside = {}  # thread -> how many imports and finalizers are under way in it
 outer = sys.gettrace()
 
 
-def importer(frame, event, argument):
+def leaving(frame, event, argument):
     if event == "return":
-        importing[threading.get_ident()] -= 1
-    return importer
+        aside[threading.get_ident()] -= 1
+    return leaving
 
 
-def is_import(code):
-    return code.co_name == "_find_and_load" and code.co_filename == "<frozen importlib._bootstrap>"
+def is_aside(frame):
+    """Whether a call is an import, or runs when the collector or the end of the program has it run."""
+    code = frame.f_code
+    if code.co_name == "_find_and_load":
+        return code.co_filename == "<frozen importlib._bootstrap>"
+    if code.co_name == "__call__":
+        return frame.f_globals.get("__name__") == "weakref"
+    is_main = threading.current_thread() is threading.main_thread()
+    at_end = frame.f_back is None and is_main and code.co_name != "<module>"
+    return code.co_name == "__del__" or at_end
 
 
 def noting(frame):
@@ -53,10 +61,10 @@ def trace(frame, event, argument):
     other = outer and outer(frame, event, argument)
     code = frame.f_code
     thread = threading.get_ident()
-    if is_import(code):
-        importing[thread] = importing.get(thread, 0) + 1
-        own = importer
-    elif importing.get(thread):
+    if is_aside(frame):
+        aside[thread] = aside.get(thread, 0) + 1
+        own = leaving
+    elif aside.get(thread):
         return other
     elif id(code) in local_traces:
         own = local_traces[id(code)]

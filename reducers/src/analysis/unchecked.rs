@@ -1,0 +1,96 @@
+//! What no run of a program checks: code under a condition that is a constant, and calls in it that
+//! can only fail. A compiler reads such code all the same, and may fail there for reasons of its
+//! own. Goes by names. Called by the judge, which compares a candidate with the script.
+
+use crate::syntax::{AnyNodeRef, Program, ast::Expr};
+
+/// Functions of Python's own, with the fewest arguments that they take.
+const LEAST_ARGUMENTS: [(&str, usize); 22] = [
+    ("abs", 1),
+    ("all", 1),
+    ("any", 1),
+    ("callable", 1),
+    ("chr", 1),
+    ("delattr", 2),
+    ("divmod", 2),
+    ("enumerate", 1),
+    ("filter", 2),
+    ("getattr", 2),
+    ("hasattr", 2),
+    ("hash", 1),
+    ("id", 1),
+    ("isinstance", 2),
+    ("issubclass", 2),
+    ("iter", 1),
+    ("len", 1),
+    ("next", 1),
+    ("ord", 1),
+    ("setattr", 3),
+    ("sorted", 1),
+    ("type", 1),
+];
+
+/// Whether an `if` asks a constant.
+pub fn asks_constants(program: &Program) -> bool {
+    program.tree().nodes.iter().any(|node| match node.node {
+        AnyNodeRef::StmtIf(choice) => choice.test.is_literal_expr(),
+        AnyNodeRef::ElifElseClause(clause) => {
+            clause.test.as_ref().is_some_and(Expr::is_literal_expr)
+        }
+        AnyNodeRef::ExprIf(choice) => choice.test.is_literal_expr(),
+        _ => false,
+    })
+}
+
+/// Whether a call passes a function of Python's own fewer arguments than it takes.
+pub fn calls_with_too_little(program: &Program) -> bool {
+    let own = program.defined_names();
+    program.tree().nodes.iter().any(|node| {
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            return false;
+        };
+        let Expr::Name(name) = &*call.func else {
+            return false;
+        };
+        let mut functions = LEAST_ARGUMENTS.iter();
+        let least = functions.find(|(function, _)| *function == name.id.as_str());
+        let is_unpacked = call.arguments.args.iter().any(Expr::is_starred_expr)
+            || call
+                .arguments
+                .keywords
+                .iter()
+                .any(|keyword| keyword.arg.is_none());
+        let has_too_little = least.is_some_and(|(_, least)| call.arguments.len() < *least);
+        has_too_little && !is_unpacked && !own.contains(name.id.as_str())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_may_be_constants() {
+        let check = |text: &str, expected: bool| {
+            let program = Program::parse(text).unwrap();
+            assert_eq!(asks_constants(&program), expected, "{text}");
+        };
+        check("if 0:\n    f()\n", true);
+        check("if x:\n    f()\nelif None:\n    g()\n", true);
+        check("x = 1 if '' else 2\n", true);
+        check("while True:\n    f(0 if x else 1)\n", false);
+        check("if [0]:\n    f()\nelse:\n    g()\n", false);
+    }
+
+    #[test]
+    fn calls_may_lack_arguments() {
+        let check = |text: &str, expected: bool| {
+            let program = Program::parse(text).unwrap();
+            assert_eq!(calls_with_too_little(&program), expected, "{text}");
+        };
+        check("raise TypeError(type())\n", true);
+        check("isinstance(x)\n", true);
+        check("len(*x)\nhash(**x)\ntype(x)\nx.type()\n", false);
+        check("def type(): pass\ntype()\n", false);
+    }
+}
