@@ -1,6 +1,8 @@
 //! Reads exceptions from the text of tracebacks, as CPython 3.8 to 3.14 print them. Pure. Called by
 //! `scratch` for standard error and by the oracle for texts that a program prints itself.
 
+use minrepro_reducers::analysis::observation::OBSERVER;
+
 use super::outcome::{Exception, TracebackFrame};
 use crate::text::pattern;
 
@@ -320,6 +322,7 @@ impl<'a> TracebackReader<'a> {
             }
             self.at += 1;
         }
+        frames.retain(|frame| frame.file != OBSERVER);
         frames
     }
 

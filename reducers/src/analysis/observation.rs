@@ -15,6 +15,9 @@ use crate::{
 /// Marks on standard error: around each thing that is written down, and behind its name.
 const MARKS: [char; 2] = ['\u{1e}', '\u{1f}'];
 
+/// The file that what observes seems to stand in. Its frames are no part of a traceback.
+pub const OBSERVER: &str = "<minrepro>";
+
 /// Defines the function that writes.
 const SHOW: &str = include_str!("observation/show.py");
 
@@ -207,7 +210,9 @@ impl Observation {
 
 /// A call that runs statements in a namespace of their own.
 fn run(statements: &str) -> String {
-    format!("__import__(\"builtins\").exec({statements:?}, {{}})")
+    let builtins = "__import__(\"builtins\")";
+    let code = format!("{builtins}.compile({statements:?}, {OBSERVER:?}, \"exec\")");
+    format!("{builtins}.exec({code}, {{}})")
 }
 
 /// The beginning of a call of the function that writes, which defines it if nothing has yet.
