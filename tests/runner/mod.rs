@@ -436,6 +436,27 @@ fn nothing_outside_the_scratch_folder_can_be_written() {
     assert_eq!(fs::read(&existing).unwrap(), b"mine");
 }
 
+// CUDA gives its threads names that way, and does not start where it cannot.
+#[test]
+fn threads_can_be_given_names() {
+    let bench = Bench::new();
+    if !bench.runner.confinement().is_whole() {
+        return skip("threads_can_be_given_names", "no namespaces here");
+    }
+    let outcome = bench.run(
+        "import os, threading\nwait = threading.Event()\n\
+         thread = threading.Thread(target=wait.wait)\nthread.start()\n\
+         path = '/proc/self/task/%d/comm' % thread.native_id\n\
+         open(path, 'w').write('worker')\nprint(open(path).read())\nwait.set()\n\
+         try: open('/proc/sys/kernel/hostname', 'w')\nexcept OSError: print('refused')\n",
+    );
+    assert_eq!(
+        outcome.stdout.head, "worker\n\nrefused\n",
+        "{}",
+        outcome.stderr.head
+    );
+}
+
 #[test]
 fn scratch_folders_go_with_the_run_and_the_session() {
     let bench = Bench::new();

@@ -359,6 +359,10 @@ mod tests {
         );
         check("def f(x): pass\nf(1)\ng = f\ng(print(2))\n", "");
         check(
+            "x[1, 2] = y[z]\nx[1:2, 3]\n",
+            "x[show(\"index\", \"[]=\", (1, 2))] = y[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
+        );
+        check(
             "import B\nclass A(B): pass\nclass C: pass\nA(C())\n",
             "import B\nclass A(B): pass\nclass C: pass\nshow(\"call\", \"A\", A)(C())\n",
         );
@@ -395,6 +399,30 @@ mod tests {
         assert!(allows("f", r#"{"0": ["set", [["str, empty", "''"]]]}"#));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
+    }
+
+    #[test]
+    fn masks_and_indices_stay_whole() {
+        let mask = r#"{"0": ["list", [["bool", "True"], ["bool", "False"], ["bool", "True"]]]}"#;
+        let index =
+            r#"{"0": ["finite int", "1"], "1": ["zero int", "0"], "of": ["finite int", "2"]}"#;
+        let calls = [("f", mask), ("[]=", index)];
+        let known = read(&calls).exactly_by(&["f()".to_owned()].into(), &[read(&calls)]);
+        let allows = |name: &str, call: &str| known.allows(&read(&[(name, call)]));
+        assert!(allows(
+            "f",
+            r#"{"0": ["list", [["bool", "False"], ["bool", "True"]]]}"#
+        ));
+        assert!(!allows(
+            "f",
+            r#"{"0": ["list", [["bool", "True"], ["bool", "True"]]]}"#
+        ));
+        assert!(allows("[]=", index));
+        assert!(!allows(
+            "[]=",
+            r#"{"0": ["finite int", "1"], "of": ["finite int", "1"]}"#
+        ));
+        assert!(!allows("[]=", r#"{"of": ["zero int", "0"]}"#));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What no run of a program checks: code under a condition that is a constant, and calls in it that
-//! can only fail. A compiler reads such code all the same, and may fail there for reasons of its
-//! own. Goes by names. Called by the judge, which compares a candidate with the script.
+//! can only fail, which a compiler reads all the same; and handlers of any exception, which report
+//! the right one as well. Goes by names. Called by the judge, which compares a candidate with the
+//! script.
 
 use crate::syntax::{AnyNodeRef, Program, ast::Expr};
 
@@ -30,6 +31,9 @@ const LEAST_ARGUMENTS: [(&str, usize); 22] = [
     ("type", 1),
 ];
 
+/// The exceptions that all others are.
+const BASES: [&str; 2] = ["BaseException", "Exception"];
+
 /// Whether an `if` asks a constant.
 pub fn asks_constants(program: &Program) -> bool {
     program.tree().nodes.iter().any(|node| match node.node {
@@ -39,6 +43,21 @@ pub fn asks_constants(program: &Program) -> bool {
         }
         AnyNodeRef::ExprIf(choice) => choice.test.is_literal_expr(),
         _ => false,
+    })
+}
+
+/// Whether a handler names no exception, or the base of all.
+pub fn handles_anything(program: &Program) -> bool {
+    program.tree().nodes.iter().any(|node| {
+        let AnyNodeRef::ExceptHandlerExceptHandler(handler) = node.node else {
+            return false;
+        };
+        let named = handler.type_.as_deref();
+        named.is_none_or(|named| {
+            named
+                .as_name_expr()
+                .is_some_and(|name| BASES.contains(&&*name.id))
+        })
     })
 }
 
@@ -80,6 +99,18 @@ mod tests {
         check("x = 1 if '' else 2\n", true);
         check("while True:\n    f(0 if x else 1)\n", false);
         check("if [0]:\n    f()\nelse:\n    g()\n", false);
+    }
+
+    #[test]
+    fn handlers_may_name_an_exception() {
+        let check = |handler: &str, expected: bool| {
+            let program = Program::parse(format!("try: f()\n{handler}: g()\n")).unwrap();
+            assert_eq!(handles_anything(&program), expected, "{handler}");
+        };
+        check("except", true);
+        check("except Exception as e", true);
+        check("except ValueError", false);
+        check("except (KeyError, lib.Exception)", false);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use minrepro_reducers::{
         own_classes::{Declarations, are_declared, declarations},
         preconditions::Preconditions,
         results::{gives_nothing, giving},
-        unchecked::{asks_constants, calls_with_too_little},
+        unchecked::{asks_constants, calls_with_too_little, handles_anything},
     },
     syntax::Program,
     torch::{
@@ -83,10 +83,12 @@ enum Oddity {
     Constant,
     /// A function of Python's own is called with fewer arguments than it takes.
     TooLittle,
+    /// A handler names no exception: it reports the right one as well.
+    AnyException,
 }
 
 impl Oddity {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -96,6 +98,7 @@ impl Oddity {
         Self::Unfed,
         Self::Constant,
         Self::TooLittle,
+        Self::AnyException,
     ];
 
     fn is_in(self, program: &Program) -> bool {
@@ -109,6 +112,7 @@ impl Oddity {
             Self::Unfed => hands_on_without_parameters(program),
             Self::Constant => asks_constants(program),
             Self::TooLittle => calls_with_too_little(program),
+            Self::AnyException => handles_anything(program),
         }
     }
 
@@ -120,8 +124,9 @@ impl Oddity {
             Self::Chance => !script.is_flaky,
             Self::Untested => exception()
                 .is_some_and(|raised| is_refused_in_spite_of_test(script.program, &raised.message)),
-            // A library's own report shows which operator failed.
+            // A library's own report shows which operator failed, or by which exception.
             Self::Transparent => reports().is_some(),
+            Self::AnyException => reports().is_some() && !so_far.has_full_control(),
             // A control calls the functions that are passed on.
             Self::Unfed => !so_far.has_control(),
             // Under a full one, what succeeds is valid.

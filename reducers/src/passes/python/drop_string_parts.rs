@@ -252,6 +252,9 @@ mod tests {
         );
     }
 
+    /// A word of more than a line.
+    const LONG: &str = "three\\n5678901234567890123456789012345678901234567890123456789";
+
     #[test]
     fn lines_and_words_go() {
         check_edits(
@@ -261,10 +264,10 @@ mod tests {
         );
         check_edits(
             &DROP_STRING_PARTS,
-            "x = r'one three\\n5678'\ny = 'x / y'\n",
+            &format!("x = r'one {LONG}'\ny = 'on one line / of a few words'\n"),
             &[
-                "x = r'three\\n5678'\ny = 'x / y'\n",
-                "x = r'one '\ny = 'x / y'\n",
+                &format!("x = r'{LONG}'\ny = 'on one line / of a few words'\n"),
+                "x = r'one '\ny = 'on one line / of a few words'\n",
             ],
         );
         check_edits(

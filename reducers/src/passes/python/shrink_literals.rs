@@ -227,22 +227,30 @@ mod tests {
 
     #[test]
     fn strings_are_cut_in_the_authors_quotes() {
+        let (one, other) = ("hello you, ".repeat(3), "and you there ".repeat(3));
         check_edits(
             &SHRINK_LITERALS,
-            "x = 'hello you there'\n",
+            &format!("x = '{one}{other}!'\n"),
             &[
                 "x = ''\n",
                 "x = 'h'\n",
-                "x = 'hello y'\n",
-                "x = 'ou there'\n",
+                &format!("x = '{one}and y'\n"),
+                &format!("x = '{}!'\n", &other[5..]),
             ],
         );
         check_edits(
             &SHRINK_LITERALS,
-            "x = rb\"\"\"abcdef, ghijk\\n\"\"\"\n",
-            &["x = b\"\"\n", "x = b\"a\"\n", "x = b\"abcdef,\"\n"],
+            &format!("x = rb\"\"\"{one}{other}\\n\"\"\"\n"),
+            &[
+                "x = b\"\"\n",
+                "x = b\"h\"\n",
+                &format!("x = b\"{one}and y\"\n"),
+            ],
         );
-        check_none(&SHRINK_LITERALS, "x = 'group_column'\ny = b'test.mat'\n");
+        check_none(
+            &SHRINK_LITERALS,
+            "x = '2020-01-01T00:00:00Z'\ny = b'test.mat'\n",
+        );
     }
 
     #[test]

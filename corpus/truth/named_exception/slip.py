@@ -1,0 +1,6 @@
+import ast
+
+try:
+    ast.literal_eval("['a', f'b']")
+except Exception:
+    print("NO SYNTAX ERROR:")

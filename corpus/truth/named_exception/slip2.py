@@ -1,0 +1,6 @@
+import ast
+
+try:
+    ast.literal_eval("['a', f'b']")
+except:
+    print("NO SYNTAX ERROR:")
