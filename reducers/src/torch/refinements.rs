@@ -1,10 +1,14 @@
-//! Tests by which a program tells `TorchScript` that an optional value is there. Without one,
-//! `TorchScript` is right to refuse the value. Called by the judge; proposes nothing.
+//! How a program tells `TorchScript` the types of its values: by annotations, and by tests that an
+//! optional value is there. Without one, `TorchScript` is right to refuse the value. Called by the
+//! judge; proposes nothing.
 
 use crate::{
     syntax::{AnyNodeRef, Program, ast::Expr},
     torch::{environment::names_any, names::Torch},
 };
+
+/// The types of parameters without an annotation.
+pub const IMPLIED_TYPES: [&str; 2] = ["Tensor", "torch.Tensor"];
 
 /// How `TorchScript` writes the type of a value that may be `None`.
 const OPTIONAL: &str = "Optional[";

@@ -28,7 +28,7 @@ use minrepro_reducers::{
         emptiness::makes_empty_tensors,
         environment::makes_operators,
         permissions::permissions,
-        refinements::{is_refused_in_spite_of_test, tests_for_none},
+        refinements::{IMPLIED_TYPES, is_refused_in_spite_of_test, tests_for_none},
         seeds::{draws_random_numbers, equal_seedings},
         settings::CallSettings,
     },
@@ -135,9 +135,6 @@ impl Oddity {
         }
     }
 }
-
-/// The types of parameters that `TorchScript` takes for granted.
-const IMPLIED: [&str; 2] = ["Tensor", "torch.Tensor"];
 
 /// Refuses candidates that change any of this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -286,7 +283,7 @@ impl Check for Preserved {
             || !self.looked_up.is_empty() && !self.looked_up.is_subset(&looked_up(program))
             || !are_decorated(&self.decorated, program)
             || !keep_decorators(&self.decorated_on_way, program)
-            || !have_types(&self.parameter_types, &IMPLIED, program)
+            || !have_types(&self.parameter_types, &IMPLIED_TYPES, program)
             || !are_declared(&self.declarations, &declarations(program))
             || self.seedings > 1 && draws_random_numbers(program) && equal_seedings(program) < 2
             || !self.settings.are_kept_by(&CallSettings::of(program))
