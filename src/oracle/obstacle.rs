@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use minrepro_reducers::analysis::cpython;
+use minrepro_reducers::{analysis::cpython, torch::messages::CUDA_REFUSED};
 use serde::{Deserialize, Serialize};
 
 use super::exceptions::leaves;
@@ -25,6 +25,8 @@ pub enum Forbidden {
     Writing,
     /// To what needs rights.
     Rights,
+    /// To what CUDA needs to start.
+    Accelerator,
 }
 
 /// The reason why a program did not reach its bug.
@@ -84,7 +86,7 @@ impl Forbidden {
         match (confinement, self) {
             (Confinement::Namespaces { .. }, Self::Network | Self::Service) => !network,
             (Confinement::Namespaces { .. }, _) => true,
-            (Confinement::Landlock, access) => access == Self::Rights,
+            (Confinement::Landlock, access) => matches!(access, Self::Rights | Self::Accelerator),
             (Confinement::Off | Confinement::Unavailable, _) => false,
         }
     }
@@ -127,7 +129,9 @@ fn forbidden(exception: &Exception) -> Option<Obstacle> {
     let all = all.chain(leaves(exception));
     all.into_iter().find_map(|raised| {
         let access = Forbidden::named_in(&raised.message).next();
-        let access = access.or_else(|| Forbidden::of_class(&raised.class))?;
+        let access = access.or_else(|| Forbidden::of_class(&raised.class));
+        let is_refused = || raised.message.contains(CUDA_REFUSED);
+        let access = access.or_else(|| is_refused().then_some(Forbidden::Accelerator))?;
         let path = ERROR_PATH.captures(&raised.message);
         let path = path.map(|found| PathBuf::from(&found[1]));
         Some(Obstacle::Forbidden(access, path))
@@ -191,6 +195,11 @@ mod tests {
             (
                 "OSError: [Errno 30] Read-only file system: '/a/b'",
                 Some((Forbidden::Writing, Some("/a/b"))),
+            ),
+            (
+                "RuntimeError: Unexpected error from cudaGetDeviceCount(). Error 304: OS call \
+                 failed or operation not supported on this OS",
+                Some((Forbidden::Accelerator, None)),
             ),
             (
                 "PermissionError: [Errno 13] Permission denied: '/a'",

@@ -94,6 +94,9 @@ pub(super) fn remedy(access: Forbidden, path: Option<&Path>) -> String {
         Forbidden::Rights => "`--allow-write DIR` lets runs write to copies of a folder; \
              `--sandbox off` confines nothing"
             .to_owned(),
+        Forbidden::Accelerator => {
+            "namespaces would let CUDA start; `--sandbox off` confines nothing".to_owned()
+        }
     }
 }
 
@@ -103,5 +106,6 @@ fn wanted(access: Forbidden) -> &'static str {
         Forbidden::Service => "reaching a service outside",
         Forbidden::Writing => "writing outside its scratch folder",
         Forbidden::Rights => "doing something that needs rights",
+        Forbidden::Accelerator => "starting CUDA",
     }
 }
