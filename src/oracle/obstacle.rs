@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use minrepro_reducers::{analysis::cpython, torch::messages::CUDA_REFUSED};
+use minrepro_reducers::{analysis::cpython, torch::messages::ACCELERATOR_REFUSED};
 use serde::{Deserialize, Serialize};
 
 use super::exceptions::leaves;
@@ -25,7 +25,7 @@ pub enum Forbidden {
     Writing,
     /// To what needs rights.
     Rights,
-    /// To what CUDA needs to start.
+    /// To what an accelerator needs to start.
     Accelerator,
 }
 
@@ -130,7 +130,7 @@ fn forbidden(exception: &Exception) -> Option<Obstacle> {
     all.into_iter().find_map(|raised| {
         let access = Forbidden::named_in(&raised.message).next();
         let access = access.or_else(|| Forbidden::of_class(&raised.class));
-        let is_refused = || raised.message.contains(CUDA_REFUSED);
+        let is_refused = || raised.message.contains(ACCELERATOR_REFUSED);
         let access = access.or_else(|| is_refused().then_some(Forbidden::Accelerator))?;
         let path = ERROR_PATH.captures(&raised.message);
         let path = path.map(|found| PathBuf::from(&found[1]));

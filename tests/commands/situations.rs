@@ -237,7 +237,7 @@ fn the_network_is_open_where_it_is_allowed() {
                 runner,
                 "--no-journal",
                 "--max-runs",
-                "9",
+                "4",
             ],
             3,
             &["LookupError: connected to it"],

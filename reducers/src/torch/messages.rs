@@ -211,7 +211,7 @@ pub const FAKE_TENSOR: &str = r"FakeTensor\(.*\)";
 pub const ARITY: &str = r"\b received\ an\ invalid\ combination\ of\ arguments \b";
 
 /// What CUDA says if the system refuses it what it needs to start.
-pub const CUDA_REFUSED: &str = "OS call failed or operation not supported on this OS";
+pub const ACCELERATOR_REFUSED: &str = "OS call failed or operation not supported on this OS";
 
 /// How a comparison of tensors says that a number is none.
 pub const NOT_A_NUMBER: &str = r"\bGreatest absolute difference: (?:nan|inf)\b";

@@ -95,7 +95,7 @@ pub(super) fn remedy(access: Forbidden, path: Option<&Path>) -> String {
              `--sandbox off` confines nothing"
             .to_owned(),
         Forbidden::Accelerator => {
-            "namespaces would let CUDA start; `--sandbox off` confines nothing".to_owned()
+            "namespaces would let it start; `--sandbox off` confines nothing".to_owned()
         }
     }
 }
@@ -106,6 +106,6 @@ fn wanted(access: Forbidden) -> &'static str {
         Forbidden::Service => "reaching a service outside",
         Forbidden::Writing => "writing outside its scratch folder",
         Forbidden::Rights => "doing something that needs rights",
-        Forbidden::Accelerator => "starting CUDA",
+        Forbidden::Accelerator => "starting the accelerator",
     }
 }

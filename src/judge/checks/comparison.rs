@@ -311,12 +311,9 @@ impl Check for Comparison {
     }
 
     fn claim(&self) -> Option<String> {
-        let claim = if self.compares {
-            "it compares what the script compares"
-        } else {
-            "it passes the keywords that the script passes"
-        };
-        Some(claim.to_owned())
+        // Where nothing is compared, no result was accepted without the rest, which is text.
+        self.compares
+            .then(|| "it compares what the script compares".to_owned())
     }
 
     fn findings(&self) -> Value {
