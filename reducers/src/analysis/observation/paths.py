@@ -23,7 +23,7 @@ def is_aside(frame):
         return code.co_filename == "<frozen importlib._bootstrap>"
     if code.co_name == "__call__":
         return frame.f_globals.get("__name__") == "weakref"
-    is_main = threading.current_thread() is threading.main_thread()
+    is_main = threading.get_ident() == threading.main_thread().ident
     at_end = frame.f_back is None and is_main and code.co_name != "<module>"
     return code.co_name == "__del__" or at_end
 
@@ -33,6 +33,9 @@ def noting(frame):
     package = frame.f_globals.get("__name__") or "__main__"
     # A text that is compiled has lines that depend on what it was made from.
     if package == "__main__" or code.co_filename.startswith("<") or code.co_name == "<module>":
+        return None
+    # Which lines of it run is decided by which thread comes first.
+    if package == "threading":
         return None
     ran = set()
     lines[id(code)] = code, package.split(".")[0], ran
