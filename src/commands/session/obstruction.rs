@@ -94,9 +94,7 @@ pub(super) fn remedy(access: Forbidden, path: Option<&Path>) -> String {
         Forbidden::Rights => "`--allow-write DIR` lets runs write to copies of a folder; \
              `--sandbox off` confines nothing"
             .to_owned(),
-        Forbidden::Accelerator => {
-            "namespaces would let it start; `--sandbox off` confines nothing".to_owned()
-        }
+        Forbidden::Accelerator => "`--sandbox off` lets it start, and confines nothing".to_owned(),
     }
 }
 
