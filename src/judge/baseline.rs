@@ -188,7 +188,7 @@ fn found_out(
         .into_iter()
         .chain(warm.clone().filter(|_| agree))
         .collect();
-    let sighting = sighting(subject, outcomes)?;
+    let mut sighting = sighting(subject, outcomes)?;
     let timeout = sighting
         .limit
         .unwrap_or_else(|| subject.timeout(sighting.wall));
@@ -219,6 +219,10 @@ fn found_out(
         is_flaky: sighting.flaky.is_some(),
         library_calls: &OnceCell::new(),
     })?;
+    // Who names a place means it.
+    if checks::know_loop(&checks) && subject.settings.specs.len() == 1 {
+        sighting.measure = sighting.measure.anywhere_in_loop();
+    }
     let imported = subject.runner.imported_files();
     let state = state_of_files(&imported);
     let record = BaselineRecord {

@@ -188,6 +188,16 @@ impl Measure {
         measure
     }
 
+    /// The same measure for a hang in a loop that a check looks at, wherever in it a run is ended.
+    #[must_use]
+    pub(super) fn anywhere_in_loop(mut self) -> Self {
+        if let Self::Signature(signature) = &mut self {
+            signature.hang_place = None;
+            signature.parts.retain(|part| !matches!(part, Part::In(_)));
+        }
+        self
+    }
+
     /// Which statements of the script report the bug, if it is the script that does.
     pub(super) fn report_site(&self, outcome: &Outcome) -> Option<ReportSite> {
         // Nothing reports a hang, whatever is printed before.

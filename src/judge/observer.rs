@@ -97,7 +97,7 @@ pub(super) fn observe(
             continue;
         };
         let traced = asked.iter().any(|observer| observer.traces());
-        jobs.push(Job { traced, ..job });
+        jobs.push(if traced { probe.tracing(job) } else { job });
         asking.push((place, asked));
     }
     for ((place, asked), outcome) in asking.into_iter().zip(probe.run(&jobs)?) {

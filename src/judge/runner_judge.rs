@@ -1,7 +1,10 @@
 //! The judge between engine and runner: it runs candidates, judges their outcomes, and has the
 //! checks review those that show the bug.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use minrepro_reducers::{
     syntax::Program,
@@ -42,6 +45,8 @@ pub struct RunnerJudge<'a> {
     /// The last program that was confirmed by a run in a fresh interpreter, and where in a library
     /// it failed, if that is not where the script did.
     fresh: Option<(Arc<[u8]>, Option<String>)>,
+    /// The time limit of a run that confirms a program, if the bug is that it does not end.
+    patient: Option<Duration>,
     /// When no more runs are made at all.
     end: Option<Instant>,
     /// Whether patient observers have objected to a program.
@@ -64,6 +69,11 @@ impl<'a> RunnerJudge<'a> {
             steadiness: established.record.flaky.map(|(test, ..)| test),
             ablated,
             fresh: None,
+            patient: established
+                .measure
+                .is_hang()
+                .then(|| subject.patient_hang_limit(established.timeout))
+                .filter(|patient| *patient > established.timeout),
             end,
             patience: Patience::Left,
         }
@@ -172,6 +182,7 @@ impl<'a> RunnerJudge<'a> {
     fn confirmation(&self, candidate: &Candidate) -> Job {
         Job {
             start: Start::Cold,
+            timeout: self.patient.unwrap_or(self.probe.timeout),
             ..self.probe.candidate_job(&candidate.bytes, Arc::default())
         }
     }
@@ -310,7 +321,7 @@ impl Judge for RunnerJudge<'_> {
         }
         let is_observed = self.checks.has_patient() && self.patience == Patience::Left;
         // A cold run is already all that a confirmation could be.
-        if self.probe.start == Start::Cold && !is_observed {
+        if self.probe.start == Start::Cold && !is_observed && self.patient.is_none() {
             return Ok(None);
         }
         let job = self.confirmation(candidate);
@@ -333,6 +344,14 @@ impl Judge for RunnerJudge<'_> {
             self.fresh = Some((Arc::clone(&candidate.bytes), elsewhere));
             return Ok(None);
         };
+        if let Some(patient) = self.patient.take() {
+            // What ends after a while may have been taken for a hang before, too.
+            self.probe.timeout = patient;
+            return Ok(Some(Retraction::Accepted(format!(
+                "it only takes longer: {}",
+                summary(other)
+            ))));
+        }
         let reason = format!(
             "in a fresh interpreter it behaves differently: {}",
             summary(other)
@@ -344,7 +363,8 @@ impl Judge for RunnerJudge<'_> {
     }
 
     fn begin_confirmation(&mut self, candidate: &Candidate, is_last: bool) -> bool {
-        if self.steadiness.is_some() || self.probe.start == Start::Cold {
+        let is_cold = self.probe.start == Start::Cold && self.patient.is_none();
+        if self.steadiness.is_some() || is_cold {
             return false;
         }
         let job = self.confirmation(candidate);

@@ -26,10 +26,14 @@ pub const FLAKY_RUNS: usize = 20;
 pub(super) const FIRST_TIMEOUT: Duration = Duration::from_mins(2);
 /// The same where the bug is that the script does not end.
 const FIRST_HANG: Duration = Duration::from_mins(1);
+/// The same where a trace shows that it comes to nothing new for most of that time.
+const SHORT_HANG: Duration = Duration::from_secs(10);
 
 /// The bounds of a candidate's time limit if the bug is that it does not end. Within them, the
 /// limit is four times the time that the script works before it waits.
 const HANG: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(15)];
+/// The least limit if a trace shows when it last came to something new.
+const LEAST_HANG: Duration = Duration::from_secs(1);
 
 /// From where candidates are to start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -127,11 +131,22 @@ impl Subject {
     }
 
     /// The time limit of a candidate if the bug is that it does not end. The time that the script
-    /// works before it waits forever shows how long the working part takes.
+    /// works before it waits forever, or comes to nothing new, shows how long the working part
+    /// takes.
     pub(super) fn hang_limit(&self, first: &Outcome) -> Duration {
         let [least, most] = HANG;
-        let of_user = self.settings.timeout;
-        of_user.unwrap_or_else(|| (first.timing.cpu * 4).clamp(least, most))
+        let limit = match first.timing.settled {
+            Some(settled) => (settled * 4).clamp(LEAST_HANG, most),
+            None => (first.timing.cpu * 4).clamp(least, most),
+        };
+        self.settings.timeout.unwrap_or(limit)
+    }
+
+    /// The time limit of a run that confirms a candidate with this limit, if the bug is that it
+    /// does not end: one that only takes longer than before ends within it.
+    pub(super) fn patient_hang_limit(&self, limit: Duration) -> Duration {
+        let patient = (limit * 4).clamp(SHORT_HANG, FIRST_HANG);
+        self.settings.timeout.unwrap_or(patient)
     }
 
     /// Whether the bug is that the script does not end, as far as the user says.
@@ -180,21 +195,21 @@ impl Subject {
         ended: &mut dyn FnMut(&Outcome),
     ) -> Result<Vec<Outcome>, RunError> {
         let is_hang = self.is_hang();
-        let first_timeout = if is_hang { FIRST_HANG } else { FIRST_TIMEOUT };
-        let first_timeout = self.settings.timeout.unwrap_or(first_timeout);
-        let job = |start, timeout| Job {
-            start,
-            ..Job::new(self.bytes.as_slice().into(), timeout)
+        let first_timeout = self.settings.timeout.unwrap_or(FIRST_TIMEOUT);
+        let mut outcomes = if is_hang {
+            // A hang takes its whole limit, so the second run must get a shorter one.
+            let first = self.first_hang(first)?;
+            ended(&first);
+            vec![first]
+        } else {
+            // Two at once if there is room; a third would only wait for the findings of the first.
+            let mut jobs = vec![self.job(first, first_timeout)];
+            if times > 1 && self.runner.jobs() > 1 {
+                jobs.push(self.job(Start::Cold, first_timeout));
+            }
+            self.runner
+                .run_all(&jobs, &mut |_, outcome| ended(outcome))?
         };
-        // Two at once if there is room; a third would only wait for the findings of the first. A
-        // hang takes its whole limit, so the second must get a shorter one.
-        let mut jobs = vec![job(first, first_timeout)];
-        if times > 1 && self.runner.jobs() > 1 && !is_hang {
-            jobs.push(job(Start::Cold, first_timeout));
-        }
-        let mut outcomes = self
-            .runner
-            .run_all(&jobs, &mut |_, outcome| ended(outcome))?;
         // A script that did not end though it should have is not run again: each run would take as
         // long, and the first says it all.
         let timeout = match outcomes.first() {
@@ -203,13 +218,50 @@ impl Subject {
             _ => None,
         };
         if let Some(timeout) = timeout.filter(|_| times > outcomes.len()) {
-            let jobs = vec![job(Start::Cold, timeout); times - outcomes.len()];
+            let jobs = vec![self.job(Start::Cold, timeout); times - outcomes.len()];
             outcomes.extend(
                 self.runner
                     .run_all(&jobs, &mut |_, outcome| ended(outcome))?,
             );
         }
         Ok(outcomes)
+    }
+
+    /// The first run of a script that is not meant to end. A short one is enough if a trace beside
+    /// it shows that the script comes to nothing new for most of that time.
+    fn first_hang(&self, start: Start) -> Result<Outcome, RunError> {
+        let run = |jobs: &[Job]| self.runner.run_all(jobs, &mut |_, _| {});
+        let alone = |timeout| {
+            let outcome = run(&[self.job(start, timeout)])?.pop();
+            outcome.ok_or(RunError::Deadline)
+        };
+        if let Some(timeout) = self.settings.timeout {
+            return alone(timeout);
+        }
+        let traced = Job {
+            traced: true,
+            hangs: true,
+            keeps_last: true,
+            ..self.job(Start::Cold, SHORT_HANG)
+        };
+        let mut outcomes = run(&[self.job(start, SHORT_HANG), traced])?.into_iter();
+        let (Some(mut first), Some(traced)) = (outcomes.next(), outcomes.next()) else {
+            return Err(RunError::Deadline);
+        };
+        first.timing.settled = traced.timing.settled;
+        let is_settled = |settled: Duration| settled * 4 <= SHORT_HANG;
+        let is_enough = first.timing.stuck || first.timing.settled.is_some_and(is_settled);
+        if first.end == End::Timeout && !is_enough {
+            return alone(FIRST_HANG);
+        }
+        Ok(first)
+    }
+
+    fn job(&self, start: Start, timeout: Duration) -> Job {
+        Job {
+            start,
+            ..Job::new(self.bytes.as_slice().into(), timeout)
+        }
     }
 
     /// The reason why the script did not reach its bug in these runs, if there is one. A failure

@@ -59,6 +59,10 @@ pub struct Timing {
     /// Whether it was ended because all of it waited for something that could never come.
     #[serde(default)]
     pub stuck: bool,
+    /// How long a traced run had taken when it last came to a line of the script that it had not
+    /// come to before; known of runs that keep their last lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Duration>,
 }
 
 impl Timing {

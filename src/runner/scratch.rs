@@ -40,6 +40,15 @@ pub(super) struct Scratch {
     is_over: AtomicBool,
 }
 
+/// What a traced run kept of its lines.
+#[derive(Debug, Default)]
+struct LastLines {
+    /// The candidate's frames when it began its last line, outermost first.
+    stack: Vec<TracebackFrame>,
+    /// How long it had taken when it last came to a new line.
+    settled: Option<Duration>,
+}
+
 impl Scratch {
     /// Makes the folders of a run below a session's root and puts the candidate and its siblings
     /// there.
@@ -88,10 +97,15 @@ impl Scratch {
             End::Signal(_) | End::Timeout => stack::parse(&stderr.text()),
             End::Exit(_) | End::Limit(_) => stack::Stacks::default(),
         };
+        let last = self.last_lines_of(job);
         // Where the interpreter printed none, as the program may ask it to, the tracer knows.
         if stacks.current.is_empty() && matches!(end, End::Signal(_) | End::Timeout) {
-            stacks.current = self.last_stack();
+            stacks.current = last.stack;
         }
+        let timing = Timing {
+            settled: last.settled,
+            ..timing
+        };
         let source = String::from_utf8_lossy(&job.source);
         let lines: Vec<&str> = source.lines().collect();
         for stack in stacks.others.iter_mut().chain([&mut stacks.current]) {
@@ -135,12 +149,19 @@ impl Scratch {
         }
     }
 
-    /// The candidate's frames when a traced run began its last line, outermost first; none if it
-    /// did not keep them.
-    fn last_stack(&self) -> Vec<TracebackFrame> {
+    /// The lines that a traced run was at in the end, and when it last came to a new one; nothing
+    /// if it did not keep them.
+    fn last_lines_of(&self, job: &Job) -> LastLines {
         const SIZE: u64 = 1 << 12;
+        if !job.keeps_last {
+            return LastLines::default();
+        }
         let bytes = read_regular(&self.last_lines(), Links::Refused, SIZE).unwrap_or_default();
-        let numbers = bytes.chunks_exact(4);
+        let Some((time, lines)) = bytes.split_first_chunk() else {
+            return LastLines::default();
+        };
+        let settled = Duration::try_from_secs_f64(f64::from_ne_bytes(*time)).ok();
+        let numbers = lines.chunks_exact(4);
         let mut numbers =
             numbers.map(|four| u32::from_ne_bytes(four.try_into().unwrap_or_default()));
         let count = numbers.next().unwrap_or_default() as usize;
@@ -149,9 +170,12 @@ impl Scratch {
             line,
             ..TracebackFrame::default()
         };
-        let mut frames: Vec<TracebackFrame> = numbers.take(count).map(frame).collect();
-        frames.reverse();
-        frames
+        let mut stack: Vec<TracebackFrame> = numbers.take(count).map(frame).collect();
+        stack.reverse();
+        LastLines {
+            stack,
+            settled: settled.filter(|settled| !settled.is_zero()),
+        }
     }
 
     /// The file that a traced run keeps the lines in that it is at.

@@ -287,6 +287,14 @@ pub(crate) fn writes_out(program: &Program, words: &BTreeSet<String>) -> bool {
     most.max().unwrap_or(0) * 2 > words.len()
 }
 
+/// Whether a statement of a program writes out most of the words that report a failure.
+pub fn is_written_out(program: &Program, report_site: &ReportSite) -> bool {
+    match report_site {
+        ReportSite::Words(words) => writes_out(program, words),
+        _ => true,
+    }
+}
+
 /// Those of some statements that say most, if any says something.
 fn most_telling(
     statements: impl Iterator<Item = usize>,

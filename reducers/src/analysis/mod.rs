@@ -11,6 +11,7 @@ pub mod cpython;
 pub mod dependence_check;
 pub(crate) mod dependence_graph;
 pub mod dependents;
+pub mod endless;
 pub mod filters;
 pub mod handed_on;
 pub mod hints;

@@ -171,6 +171,9 @@ pub struct Frame {
     /// The expression that failed: line and column where it starts, line and column where it ends.
     /// Columns are counted in bytes of UTF-8 from 0. Only the line is known before CPython 3.11.
     pub place: (Option<u32>, Option<u32>, Option<u32>, Option<u32>),
+    /// Whether it did not leave a loop, which begins on that line, until the run was ended.
+    #[serde(default)]
+    pub loops: bool,
     /// The function's name; `<module>` for top-level code.
     pub function: String,
     /// The line on which the function begins.

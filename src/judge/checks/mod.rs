@@ -26,6 +26,7 @@ checks! {
     numeric_divergence,
     dependence,
     printed,
+    endless,
     comparison,
     caught,
     callbacks,
@@ -56,6 +57,11 @@ pub(super) fn establish(script: &Script<'_>) -> Result<Checks, BaselineFailure> 
         }
     }
     Ok(checks)
+}
+
+/// Whether they know the loop in which a script hangs. Where in it a run is ended is chance.
+pub(super) fn know_loop(checks: &Checks) -> bool {
+    checks.has(endless::ID)
 }
 
 /// The checks that an earlier session established; none if one of them is not known any more.

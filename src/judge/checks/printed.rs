@@ -5,7 +5,7 @@
 
 use minrepro_reducers::{
     analysis::{
-        dependence_check::{Operations, include, operations},
+        dependence_check::{Operations, include, is_written_out, operations},
         printed::printing,
     },
     syntax::Program,
@@ -41,10 +41,16 @@ struct Printed {
 }
 
 /// Applies where the bug is what the script prints, and no control is known under which valid code
-/// succeeds.
+/// succeeds. A control says little of a value that the script prints without a condition: under it,
+/// the same statement may print another one for reasons of its own.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
-    let is_open = !script.is_flaky && !so_far.has_full_control() && probe.measure.is_printed();
+    let site = script
+        .showing
+        .and_then(|showing| probe.measure.report_site(showing));
+    let is_value = site.is_some_and(|site| !is_written_out(program, &site));
+    let is_controlled = so_far.has_full_control() && !is_value;
+    let is_open = !script.is_flaky && !is_controlled && probe.measure.is_printed();
     let observing = printing(program).text(program).filter(|_| is_open);
     let Some(job) = observing.and_then(|text| probe.changed_job(program, text)) else {
         return Ok(None);

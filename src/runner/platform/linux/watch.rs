@@ -54,6 +54,7 @@ pub(super) fn watch(order: RunOrder) -> Reply {
             cpu: process_tree::cpu_of_children(),
             delay: clock.delay(),
             stuck: limit == Some(End::Timeout) && standstill.is_one(),
+            ..Timing::default()
         },
     };
     match (limit, reply) {

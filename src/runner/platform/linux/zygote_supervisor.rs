@@ -385,6 +385,7 @@ impl ForkedRun {
                 cpu: Duration::ZERO,
                 delay: self.clock.delay(),
                 stuck: end == End::Timeout && self.standstill.is_one(),
+                ..Timing::default()
             },
             kill: now + grace,
         });

@@ -3,6 +3,8 @@
 import os
 import sys
 
+from .tracer import LOOP
+
 LOOKS = 20  # at a script that computes, to see which of its frames stay
 BETWEEN = 0.01  # seconds from one to the next
 HIGH = 200  # the script's own files get the numbers that they always get
@@ -49,26 +51,40 @@ def note(tracer):
 
 
 def looping(tracer, main):
-    """Where the main thread is; if it computes in a loop, down to that loop."""
+    """Where the main thread is; if it goes round in a loop, down to that loop."""
     import time
 
+    before = dict(tracer.hits)
     looks = []
     for _ in range(LOOKS):
         looks.append(tracer.stack(sys._current_frames()[main]))
         time.sleep(BETWEEN)
+    repeated = {line for line, count in dict(tracer.hits).items() if count != before.get(line)}
+    # A function begins on a line that belongs to the code around it as well.
+    repeated -= set(tracer.entered)
     shared = 0
     for frames in zip(*looks):
         if any(place[0] is not frames[0][0] for place in frames):
             break
         shared += 1
     last = looks[-1]
-    own = [at for at in range(shared) if tracer.is_own(last[at][0].f_code)]
-    lines = {look[own[-1]][1] for look in looks} if own else set()
-    moves = len({(len(look), look[-1][2]) for look in looks}) > 1
-    loop = tracer.source.loop_around(lines) if moves and None not in lines else None
-    if loop is None:
-        return last
-    return last[: own[-1]] + [(last[own[-1]][0], loop, -1)]
+    for at, (frame, _, _) in enumerate(last[:shared]):
+        if not tracer.is_own(frame.f_code):
+            continue
+        # Lines that are left alone are not counted, but the frame moves.
+        lines = repeated.intersection(lines_of(frame.f_code))
+        if lines or len({look[at][2] for look in looks}) > 1:
+            lines |= {look[at][1] for look in looks}
+            loop = tracer.source.loop_around(lines) if None not in lines else None
+            return last if loop is None else last[:at] + [(frame, loop, LOOP)]
+    return last
+
+
+def lines_of(code):
+    """The lines of a function."""
+    import dis
+
+    return {line for _, line in dis.findlinestarts(code)}
 
 
 def tasks(places):

@@ -22,6 +22,7 @@ CAUSES = 20  # exceptions that one came from or holds, whose frames are looked a
 IN_LIBRARIES = 8  # frames of packages, innermost first, that are looked at
 SEEN = 50  # times that a watched line of a library comes by whose calls are looked at
 NOTHING = {"named": "", "foreign": "", "kept": ""}  # patterns by which nothing but the script is looked at
+LOOP = -1  # in place of an instruction: the frame is somewhere in the loop that begins on its line
 IS_INLINING = sys.version_info >= (3, 12)  # whether comprehensions have no frames of their own
 
 
@@ -77,6 +78,8 @@ class Tracer:
         self.hits[line] = count
         if self.last is not None:
             self.last.keep(frame, self.is_own)
+            if count == 1:
+                self.last.come_to_new_line()
         self.have_made(frame)
         if count <= MADE:
             self.make(frame, line)
@@ -261,7 +264,8 @@ class Tracer:
                 for part, line, place in self.parts(frame, line, place):
                     names = list(part.f_locals)[:200] if len(frames) < 40 else []
                     names += [name for name in self.source.reads(line) if not name.isidentifier()]
-                    frames.append(dict(self.frame(part, line, names), place=place, inside=[]))
+                    loops = instruction == LOOP
+                    frames.append(dict(self.frame(part, line, names), place=place, loops=loops, inside=[]))
             elif frames:
                 frames[-1]["inside"].insert(0, frame)
         self.library_frames = frames[-1]["inside"] if frames else []
