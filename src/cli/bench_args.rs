@@ -88,7 +88,12 @@ pub struct HistoricalArgs {
     #[arg(long, value_name = "KIND", requires = "historical")]
     pub label: Option<String>,
     /// Minimize only these issues.
-    #[arg(long, value_name = "ID", value_delimiter = ',', requires = "historical")]
+    #[arg(
+        long,
+        value_name = "ID",
+        value_delimiter = ',',
+        requires = "historical"
+    )]
     pub only: Vec<String>,
     /// Stop each reduction after this time [default: 4m].
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "historical")]

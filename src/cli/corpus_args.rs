@@ -4,11 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{
-    bench_args::ISSUES,
-    exit::Exit,
-    help::statuses,
-};
+use super::{bench_args::ISSUES, exit::Exit, help::statuses};
 
 /// The arguments of `corpus`.
 #[derive(Clone, Debug, Args)]
@@ -55,7 +51,10 @@ Examples:
 
 fn fetch_help() -> String {
     let statuses = statuses(&[
-        (Exit::Reduced, "every issue was looked up; the table shows what changed"),
+        (
+            Exit::Reduced,
+            "every issue was looked up; the table shows what changed",
+        ),
         (Exit::Usage, "wrong flags or files"),
         (
             Exit::Environment,

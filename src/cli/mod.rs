@@ -17,8 +17,8 @@ mod typo;
 mod values;
 
 pub use args::{
-    CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, ManArgs, PassesArgs,
-    PassesVerb, ReduceArgs, ReviewArgs, RunArgs, Verb,
+    CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, ManArgs, PassesArgs, PassesVerb,
+    ReduceArgs, ReviewArgs, RunArgs, Verb,
 };
 pub use bench_args::{BenchArgs, HistoricalArgs};
 pub use corpus_args::{CorpusArgs, CorpusFetchArgs, CorpusVerb};

@@ -69,7 +69,7 @@ fn fetch(args: &CorpusFetchArgs, printer: Printer) -> Result<Exit, Failure> {
     let folder = code_folder()?;
     let tools = tools(printer)?;
     let mut fetcher = Fetcher::new(&tools, &folder);
-    let mut found = Tally::default();
+    let mut found = FetchTally::default();
     for issue in issues {
         let was_reachable = fetcher.unreachable.is_none();
         let fetched = if args.offline {
@@ -100,7 +100,7 @@ fn fetch(args: &CorpusFetchArgs, printer: Printer) -> Result<Exit, Failure> {
 
 /// What became of the issues so far.
 #[derive(Default)]
-struct Tally {
+struct FetchTally {
     /// How many are in each state.
     states: BTreeMap<&'static str, usize>,
     /// The hashes of their code.
@@ -109,7 +109,7 @@ struct Tally {
     missing: Vec<String>,
 }
 
-impl Tally {
+impl FetchTally {
     /// Counts an issue, and says what became of it.
     fn line(
         &mut self,
@@ -136,11 +136,23 @@ impl Tally {
                 let (state, more) = compared(issue, code);
                 (state, joined(&["fetched before", more]))
             }
-            (FetchedIssue::Fetched { of, is_new_version, .. }, code) => {
+            (
+                FetchedIssue::Fetched {
+                    of, is_new_version, ..
+                },
+                code,
+            ) => {
                 let (state, more) = code.map_or(("same", ""), |code| compared(issue, code));
                 let several = (*of > 1).then(|| format!("one of {of} pieces of code"));
-                let new = if *is_new_version { "other code than before" } else { "" };
-                (state, joined(&[more, several.as_deref().unwrap_or(""), new]))
+                let new = if *is_new_version {
+                    "other code than before"
+                } else {
+                    ""
+                };
+                (
+                    state,
+                    joined(&[more, several.as_deref().unwrap_or(""), new]),
+                )
             }
         };
         if let (Some(code), FetchedIssue::Fetched { .. } | FetchedIssue::NotAsked) = (code, fetched)
@@ -148,7 +160,10 @@ impl Tally {
             self.hashes.insert(issue.id.clone(), code.hash.clone());
         }
         *self.states.entry(state).or_default() += 1;
-        format!("{:24} {state:10} {more}", issue.id).trim_end().to_owned() + "\n"
+        format!("{:24} {state:10} {more}", issue.id)
+            .trim_end()
+            .to_owned()
+            + "\n"
     }
 
     fn summary(&self, folder: &Path) -> String {
@@ -174,7 +189,11 @@ fn compared(issue: &HistoricalIssue, code: &FetchedCode) -> (&'static str, &'sta
 }
 
 fn joined(parts: &[&str]) -> String {
-    let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = parts
+        .iter()
+        .copied()
+        .filter(|part| !part.is_empty())
+        .collect();
     parts.join("; ")
 }
 
@@ -193,7 +212,10 @@ fn record(
         .with_context(|| format!("could not write `{}`", path.display()))
         .map_err(|error| Failure::new(Exit::Environment, error))?;
     let count = hashes.len();
-    printer.note(format!("recorded the hashes of {count} issues in {}", path.display()));
+    printer.note(format!(
+        "recorded the hashes of {count} issues in {}",
+        path.display()
+    ));
     Ok(())
 }
 
@@ -202,8 +224,11 @@ fn missing(ids: &[String], unreachable: Option<GhError>) -> Failure {
     let count = ids.len();
     let context = format!("{count} issues could not be fetched");
     let mut failure = match unreachable {
-        None => Failure::new(Exit::Environment, anyhow!("{count} issues were never fetched"))
-            .hint("run the command again without `--offline`"),
+        None => Failure::new(
+            Exit::Environment,
+            anyhow!("{count} issues were never fetched"),
+        )
+        .hint("run the command again without `--offline`"),
         Some(error) => {
             let hint = match error {
                 GhError::Missing => Some("install it from https://cli.github.com"),
@@ -225,7 +250,8 @@ fn missing(ids: &[String], unreachable: Option<GhError>) -> Failure {
 fn failed(error: FetchError) -> Failure {
     match error {
         FetchError::GitHub(error) => error.into(),
-        error @ FetchError::Unwritten { .. } => Failure::new(Exit::Environment, error)
-            .hint("set `XDG_CACHE_HOME` to a writable folder"),
+        error @ FetchError::Unwritten { .. } => {
+            Failure::new(Exit::Environment, error).hint("set `XDG_CACHE_HOME` to a writable folder")
+        }
     }
 }

@@ -39,7 +39,11 @@ pub(crate) fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
         sum += value.max(1e-9).ln();
         count += 1.0;
     }
-    if count > 0.0 { (sum / count).exp() } else { 1.0 }
+    if count > 0.0 {
+        (sum / count).exp()
+    } else {
+        1.0
+    }
 }
 
 /// What is compared, and how it is read off a case.
@@ -236,7 +240,10 @@ mod tests {
         assert_eq!(rounded, ["tokens 1.00", "runs 1.41", "seconds 0.50"]);
         assert!((geometric_mean(std::iter::empty()) - 1.0).abs() < 1e-9);
         let table = comparison().table();
-        assert!(table.contains("over 2 cases: tokens 1.00, runs 1.41, seconds 0.50"), "{table}");
+        assert!(
+            table.contains("over 2 cases: tokens 1.00, runs 1.41, seconds 0.50"),
+            "{table}"
+        );
         assert!(table.contains("result under A alone: three"), "{table}");
     }
 

@@ -1,9 +1,7 @@
 //! The interpreters that have a version of PyTorch: those the user names, those of conda, and those
 //! that uv installs. The user's tools list them.
 
-use std::{
-    cmp::Ordering, collections::BTreeMap, path::PathBuf, str::FromStr, time::Duration,
-};
+use std::{cmp::Ordering, collections::BTreeMap, path::PathBuf, str::FromStr, time::Duration};
 
 use pep440_rs::{Version, VersionSpecifiers};
 
@@ -141,10 +139,7 @@ fn of_uv(
     let environment = UvEnvironment {
         name: format!("torch-{version}"),
         python: python_for(version).to_owned(),
-        packages: vec![
-            format!("torch=={version}"),
-            numpy_for(version).to_owned(),
-        ],
+        packages: vec![format!("torch=={version}"), numpy_for(version).to_owned()],
     };
     environment.made(install, tools, printer)
 }
@@ -159,11 +154,16 @@ pub fn of_packages(
     printer: Printer,
 ) -> Result<Result<PathBuf, String>, Failure> {
     let is_plain = |text: &String| !text.is_empty() && !text.contains(['/', ' ']);
-    if !versions.iter().all(|(name, version)| is_plain(name) && is_plain(version)) {
+    if !versions
+        .iter()
+        .all(|(name, version)| is_plain(name) && is_plain(version))
+    {
         return Ok(Err("it names something that is no version".to_owned()));
     }
     let torch = versions.get("torch");
-    let named = versions.iter().map(|(name, version)| format!("{name}-{version}"));
+    let named = versions
+        .iter()
+        .map(|(name, version)| format!("{name}-{version}"));
     let interpreter = versions.get(CPYTHON).cloned();
     let installed = versions.iter().filter(|(name, _)| *name != CPYTHON);
     let mut packages: Vec<String> = installed
@@ -174,10 +174,19 @@ pub fn of_packages(
     }
     let environment = UvEnvironment {
         name: named.collect::<Vec<_>>().join("_"),
-        python: interpreter.unwrap_or_else(|| python.to_owned()),
+        python: interpreter.unwrap_or_else(|| any_patch(python)),
         packages,
     };
     environment.made(install, tools, printer)
+}
+
+/// A range in which `==3.8` means any Python 3.8; uv takes it for 3.8.0.
+fn any_patch(range: &str) -> String {
+    let bounds = range.split(',').map(|bound| {
+        let is_minor = bound.trim().starts_with("==") && bound.matches('.').count() == 1;
+        format!("{}{}", bound.trim(), if is_minor { ".*" } else { "" })
+    });
+    bounds.collect::<Vec<_>>().join(",")
 }
 
 /// The name of the interpreter among versions of packages.
@@ -235,7 +244,15 @@ impl UvEnvironment {
     }
 
     fn calls(&self, folder: &str, python: &str) -> Vec<ToolCall> {
-        let venv = ["uv", "venv", "--quiet", "--clear", "--python", &self.python, folder];
+        let venv = [
+            "uv",
+            "venv",
+            "--quiet",
+            "--clear",
+            "--python",
+            &self.python,
+            folder,
+        ];
         let install = ["uv", "pip", "install", "--quiet", "--python", python];
         let packages = self.packages.iter().map(String::as_str);
         let mut calls = vec![ToolCall::new(venv)];
@@ -373,6 +390,17 @@ mod tests {
             ("2.10.0", ">=3.10,<3.14"),
         ] {
             assert_eq!(python_for(version), range);
+        }
+    }
+
+    #[test]
+    fn a_minor_version_of_python_is_any_of_its_patches() {
+        for (range, of_uv) in [
+            ("==3.8", "==3.8.*"),
+            (">=3.9, <3.13", ">=3.9,<3.13"),
+            ("==3.13.0", "==3.13.0"),
+        ] {
+            assert_eq!(any_patch(range), of_uv);
         }
     }
 

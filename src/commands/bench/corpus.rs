@@ -402,6 +402,7 @@ impl Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{oracle::Spec, scrub::corpus::IssueList};
 
     #[test]
     fn a_short_signature_is_the_first_half_of_the_words_or_the_class() {
@@ -415,6 +416,21 @@ mod tests {
             ("timeout", "timeout"),
         ] {
             assert_eq!(cut_short(signature), short);
+        }
+    }
+
+    #[test]
+    fn the_historical_issues_have_ranges_and_signatures() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/historical/issues.toml");
+        let text = std::fs::read_to_string(path).unwrap();
+        for issue in IssueList::parse(&text).unwrap().issues {
+            assert!(Range::parse(&issue.python).is_ok(), "{}", issue.id);
+            let signature = issue.signature.as_deref();
+            assert!(
+                signature.is_none_or(|text| Spec::parse(text).is_ok()),
+                "{}",
+                issue.id
+            );
         }
     }
 

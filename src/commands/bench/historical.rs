@@ -71,7 +71,7 @@ struct IssueFigures {
 enum IssueVerdict {
     /// It shows the same bug.
     Verified,
-    /// It shows the same words.
+    /// It shows the same words, or nobody has looked.
     Unverified,
     /// It does not show the bug in each fresh run.
     Unstable,
@@ -82,7 +82,7 @@ enum IssueVerdict {
 }
 
 /// The environments that fit, each looked for once.
-struct Environments<'a> {
+struct FittingInterpreters<'a> {
     interpreters: Interpreters,
     known: BTreeMap<String, Result<Interpreter, String>>,
     args: &'a BenchArgs,
@@ -96,11 +96,14 @@ pub(super) fn historical(
     printer: Printer,
 ) -> Result<Exit, Failure> {
     let (_, list) = read_list(list)?;
-    let issues = labelled(chosen(&list, &args.issues.only)?, args.issues.label.as_deref())?;
+    let issues = labelled(
+        chosen(&list, &args.issues.only)?,
+        args.issues.label.as_deref(),
+    )?;
     let folder = code_folder()?;
     let tools = tools(printer)?;
     let mut history = history(args)?;
-    let mut environments = Environments {
+    let mut interpreters = FittingInterpreters {
         interpreters: Interpreters::new(&args.python)?,
         known: BTreeMap::new(),
         args,
@@ -112,7 +115,7 @@ pub(super) fn historical(
     printer.data(header());
     for issue in &issues {
         tools.check().map_err(Failure::from)?;
-        let ready = match ready(issue, &folder, &mut environments)? {
+        let ready = match ready(issue, &folder, &mut interpreters)? {
             Ok(ready) => ready,
             Err(why) => {
                 printer.warning(&format!("SKIPPED {}: {why}", issue.id));
@@ -195,7 +198,7 @@ fn labelled<'l>(
 }
 
 /// An issue that can be minimized.
-struct Ready<'l> {
+struct ReadyIssue<'l> {
     issue: &'l HistoricalIssue,
     script: PathBuf,
     same_code: bool,
@@ -206,8 +209,8 @@ struct Ready<'l> {
 fn ready<'l>(
     issue: &'l HistoricalIssue,
     folder: &std::path::Path,
-    environments: &mut Environments<'_>,
-) -> Result<Result<Ready<'l>, String>, Failure> {
+    environments: &mut FittingInterpreters<'_>,
+) -> Result<Result<ReadyIssue<'l>, String>, Failure> {
     let Some(code) = FetchedCode::read(folder, issue) else {
         return Ok(Err("its code is not fetched".to_owned()));
     };
@@ -216,13 +219,17 @@ fn ready<'l>(
     };
     let concerns = concerns(issue, &program);
     if let Some(first) = concerns.first().filter(|_| !environments.args.issues.trust) {
-        let Finding { line, concern, what } = first;
+        let Finding {
+            line,
+            concern,
+            what,
+        } = first;
         return Ok(Err(format!(
             "the review objects to line {line}: {concern}: {what}; `--trust` runs it all the same"
         )));
     }
     let python = environments.fitting(issue)?;
-    Ok(python.map(|python| Ready {
+    Ok(python.map(|python| ReadyIssue {
         issue,
         script: FetchedCode::file(folder, issue),
         same_code: issue.compare(&code.hash) == HashComparison::Same,
@@ -240,12 +247,9 @@ fn concerns(issue: &HistoricalIssue, program: &Program) -> Vec<Finding> {
     found
 }
 
-impl Environments<'_> {
+impl FittingInterpreters<'_> {
     /// The interpreter for an issue, or why there is none.
-    fn fitting(
-        &mut self,
-        issue: &HistoricalIssue,
-    ) -> Result<Result<Interpreter, String>, Failure> {
+    fn fitting(&mut self, issue: &HistoricalIssue) -> Result<Result<Interpreter, String>, Failure> {
         let needs = Needs {
             python: &issue.python,
             packages: &issue.versions,
@@ -284,7 +288,7 @@ impl Environments<'_> {
     }
 }
 
-impl Ready<'_> {
+impl ReadyIssue<'_> {
     /// Minimizes it. A script that cannot be minimized has figures, too.
     fn minimized(&self, args: &BenchArgs, printer: Printer) -> Result<IssueFigures, Failure> {
         let started = Instant::now();
@@ -352,7 +356,12 @@ impl Ready<'_> {
         let mut faults: Vec<String> = missing
             .map(|fragment| format!("`{fragment}` is missing"))
             .collect();
-        let verdict = if !minimized.confirmed.is_certain() {
+        let confirmed = &minimized.confirmed;
+        let stopped = !matches!(reduction.stop, Stop::Done);
+        let verdict = if stopped && confirmed.of == 0 {
+            // The time was up before anybody looked.
+            IssueVerdict::Unverified
+        } else if !confirmed.is_certain() {
             faults.push("not confirmed by fresh runs".to_owned());
             IssueVerdict::Unstable
         } else if minimized.truth.is_verified() {
@@ -366,7 +375,7 @@ impl Ready<'_> {
             runs: reduction.tally.runs,
             seconds: minimized.seconds,
             verdict,
-            stopped: !matches!(reduction.stop, Stop::Done),
+            stopped,
             faults,
             ..self.unmeasured()
         }
@@ -397,7 +406,8 @@ impl IssueFigures {
     }
 
     fn line(&self) -> String {
-        let shown = |size: Option<u32>| size.map_or_else(|| "–".to_owned(), |size| size.to_string());
+        let shown =
+            |size: Option<u32>| size.map_or_else(|| "–".to_owned(), |size| size.to_string());
         let ratio = self.ratio();
         let ratio = ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
         let mut notes = vec![self.verdict.to_string()];

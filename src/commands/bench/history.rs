@@ -152,7 +152,10 @@ mod tests {
         drop(history);
         assert_eq!(BenchHistory::open(&path).unwrap().rows.len(), 2);
         let text = fs::read_to_string(&path).unwrap();
-        assert!(text.contains("not a row\n{\"commit\":\"abcdef012\""), "{text}");
+        assert!(
+            text.contains("not a row\n{\"commit\":\"abcdef012\""),
+            "{text}"
+        );
     }
 
     #[test]
@@ -169,7 +172,8 @@ mod tests {
         }
         let sizes = |version| -> Vec<_> {
             let rows = history.of(version).into_iter();
-            rows.map(|row| (row.issue.as_str(), row.tokens.unwrap())).collect()
+            rows.map(|row| (row.issue.as_str(), row.tokens.unwrap()))
+                .collect()
         };
         assert_eq!(sizes("abcd"), [("a", 4), ("b", 6)]);
         assert_eq!(sizes("tuned"), [("a", 4)]);

@@ -265,7 +265,11 @@ mod tests {
         assert_eq!(parsed(ONE), "1 issues");
         for (from, to, fault) in [
             ("number = 1\n", "", "needs either"),
-            ("number = 1\n", "number = 1\nthread = \"x\"\n", "needs either"),
+            (
+                "number = 1\n",
+                "number = 1\nthread = \"x\"\n",
+                "needs either",
+            ),
             ("\"a-1\"", "\"../a\"", "no name of a file"),
             ("{ CPython = \"3.13.0\" }", "{}", "names no version"),
             ("number", "hash = \"12\"\nnumber", "64 hexadecimal digits"),
@@ -293,7 +297,10 @@ mod tests {
         let kept = format!("hash = \"{hash}\"\nbest = 9 # by hand\n");
         assert_eq!(new, format!("{ONE}{kept}\n# more\n{other}\n"));
         let new = IssueList::with_hashes(&text, &hashes("a-2")).unwrap();
-        assert_eq!(new, format!("{ONE}{known}\n# more\n{other}hash = \"{hash}\"\n\n"));
+        assert_eq!(
+            new,
+            format!("{ONE}{known}\n# more\n{other}hash = \"{hash}\"\n\n")
+        );
         let inline = "issue = [{ id = \"a-1\", thread = \"x\", kind = \"k\", versions = { a = \"1\" }, python = \">=3.8\" }]\n";
         assert!(matches!(
             IssueList::with_hashes(inline, &hashes("a-1")),
@@ -310,10 +317,13 @@ mod tests {
             matches!(issue.thread(), IssueThread::GitHub(..)) && issue.hash.is_some()
         };
         assert!(list.issues.iter().filter(on_github).count() >= 100);
-        for repo in ["pytorch/pytorch", "pandas-dev/pandas", "numpy/numpy", "python/cpython"] {
-            let named = |issue: &&HistoricalIssue| {
-                matches!(issue.thread(), IssueThread::GitHub(own, _) if own.to_string() == repo)
-            };
+        for repo in [
+            "pytorch/pytorch",
+            "pandas-dev/pandas",
+            "numpy/numpy",
+            "python/cpython",
+        ] {
+            let named = |issue: &&HistoricalIssue| matches!(issue.thread(), IssueThread::GitHub(own, _) if own.to_string() == repo);
             assert!(list.issues.iter().filter(named).count() >= 3, "{repo}");
         }
     }

@@ -6,6 +6,4 @@ mod fetch;
 mod list;
 
 pub use fetch::{FetchError, FetchedCode, FetchedIssue, Fetcher};
-pub use list::{
-    HashComparison, HistoricalIssue, IssueList, IssueListError, IssueThread, hash_of,
-};
+pub use list::{HashComparison, HistoricalIssue, IssueList, IssueListError, IssueThread, hash_of};
