@@ -240,6 +240,19 @@ fn fetched_issues_are_minimized_and_compared_over_time() {
         figures[0]["after"].as_u64() < figures[0]["before"].as_u64(),
         "{figures}"
     );
+    // Code that lacks what its thread takes for granted shows no bug.
+    let incomplete = issue("third", &body("size = 3\nprint(size, other)\n"));
+    place
+        .server
+        .world
+        .lock()
+        .unwrap()
+        .others
+        .insert(10, incomplete);
+    run(&place, &["corpus", "fetch", "issues.toml"], 0);
+    let (table, said) = run(&place, &bench(&["--only", "fourth"]), 1);
+    has_line(&table, &["fourth", "not-reproduced"]);
+    has_line(&said, &["fourth: the code is incomplete: NameError"]);
     // A kind, a result without what must stay, and a second version.
     let (_, said) = run(&place, &bench(&["--label", "crash"]), 2);
     has_line(&said, &["hint: the kinds are other-eager, signal"]);

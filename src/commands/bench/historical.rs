@@ -2,22 +2,22 @@
 //! best known ones, and adds a row for each to the history. Fetches nothing; installs only what the
 //! user allows.
 
+mod figures;
+mod interpreters;
+
 use std::{
-    collections::BTreeMap,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use anyhow::anyhow;
 use minrepro_reducers::{registry::PASSES, syntax::Program};
-use serde::Serialize;
 
-use super::{
-    compare::history,
-    corpus::{Interpreters, Needs},
-    history::{HistoryRow, commit, now},
-    keep_result, plain_run_args, write_figures,
+use self::{
+    figures::{IssueFigures, IssueVerdict, footer, header},
+    interpreters::FittingInterpreters,
 };
+use super::{compare::history, keep_result, plain_run_args, write_figures};
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunArgs},
     commands::{
@@ -28,13 +28,11 @@ use crate::{
     },
     engine::{Halt, Stop},
     journal::Journal,
-    report::{Output, Progress, geometric_mean},
+    report::{Output, Progress},
     runner::Interpreter,
     scrub::{
-        ExternalTools,
         corpus::{FetchedCode, HashComparison, HistoricalIssue},
         review::{Concern, Finding, review},
-        version_environments::of_packages,
     },
     target::Target,
 };
@@ -42,59 +40,7 @@ use crate::{
 /// How long a reduction may take unless the user says.
 const LIMIT: Duration = Duration::from_mins(4);
 
-/// The figures of one issue.
-#[derive(Clone, Debug, Serialize)]
-struct IssueFigures {
-    issue: String,
-    kind: String,
-    python: String,
-    before: u32,
-    /// The size of the result; none if there is no result.
-    after: Option<u32>,
-    /// The best known size.
-    best: Option<u32>,
-    runs: u64,
-    seconds: f64,
-    verdict: IssueVerdict,
-    /// Whether the time was up before the search was done.
-    stopped: bool,
-    /// Whether the code has the recorded hash.
-    same_code: bool,
-    /// The expectations that are not met; empty if all are.
-    faults: Vec<String>,
-}
-
-/// What is known of the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::Display)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-enum IssueVerdict {
-    /// It shows the same bug.
-    Verified,
-    /// It shows the same words, or nobody has looked.
-    Unverified,
-    /// It does not show the bug in each fresh run.
-    Unstable,
-    /// The script does not show the bug.
-    NotReproduced,
-    /// The script could not be minimized.
-    Failed,
-}
-
-/// The environments that fit, each looked for once.
-struct FittingInterpreters<'a> {
-    interpreters: Interpreters,
-    known: BTreeMap<String, Result<Interpreter, String>>,
-    args: &'a BenchArgs,
-    tools: &'a ExternalTools,
-    printer: Printer,
-}
-
-pub(super) fn historical(
-    list: &PathBuf,
-    args: &BenchArgs,
-    printer: Printer,
-) -> Result<Exit, Failure> {
+pub(super) fn historical(list: &Path, args: &BenchArgs, printer: Printer) -> Result<Exit, Failure> {
     let (_, list) = read_list(list)?;
     let issues = labelled(
         chosen(&list, &args.issues.only)?,
@@ -102,20 +48,15 @@ pub(super) fn historical(
     )?;
     let folder = code_folder()?;
     let tools = tools(printer)?;
-    let mut history = history(args)?;
-    let mut interpreters = FittingInterpreters {
-        interpreters: Interpreters::new(&args.python)?,
-        known: BTreeMap::new(),
-        args,
-        tools: &tools,
-        printer,
-    };
+    // A history that cannot be used is reported before hours are spent.
+    history(args)?;
+    let mut interpreters = FittingInterpreters::new(args, &tools, printer)?;
     let mut rows: Vec<IssueFigures> = Vec::new();
     let mut skipped = 0;
     printer.data(header());
     for issue in &issues {
         tools.check().map_err(Failure::from)?;
-        let ready = match ready(issue, &folder, &mut interpreters)? {
+        let ready = match ready(issue, &folder, &mut interpreters, args.issues.trust)? {
             Ok(ready) => ready,
             Err(why) => {
                 printer.warning(&format!("SKIPPED {}: {why}", issue.id));
@@ -125,10 +66,7 @@ pub(super) fn historical(
         };
         let row = ready.minimized(args, printer)?;
         printer.data(row.line());
-        let kept = history.add(row.for_history(args.issues.name.as_deref()));
-        if let Err(error) = kept {
-            printer.warning(&format!("the history lacks {}: {error}", row.issue));
-        }
+        add_to_history(&row, args, printer);
         rows.push(row);
     }
     if rows.is_empty() {
@@ -146,6 +84,18 @@ pub(super) fn historical(
         write_figures(path, &rows)?;
     }
     ended(&rows)
+}
+
+/// Adds a row. The file is open for no longer than that, so that benches may share it.
+fn add_to_history(row: &IssueFigures, args: &BenchArgs, printer: Printer) {
+    let row = row.for_history(args.issues.name.as_deref());
+    let issue = row.issue.clone();
+    let added = history(args)
+        .map_err(|failure| failure.error)
+        .and_then(|mut history| Ok(history.add(row)?));
+    if let Err(error) = added {
+        printer.warning(&format!("the history lacks {issue}: {error:#}"));
+    }
 }
 
 /// The exit status, or what falls short.
@@ -208,8 +158,9 @@ struct ReadyIssue<'l> {
 /// An issue with its script and its interpreter, or why it is skipped.
 fn ready<'l>(
     issue: &'l HistoricalIssue,
-    folder: &std::path::Path,
-    environments: &mut FittingInterpreters<'_>,
+    folder: &Path,
+    interpreters: &mut FittingInterpreters<'_>,
+    trust: bool,
 ) -> Result<Result<ReadyIssue<'l>, String>, Failure> {
     let Some(code) = FetchedCode::read(folder, issue) else {
         return Ok(Err("its code is not fetched".to_owned()));
@@ -218,7 +169,7 @@ fn ready<'l>(
         return Ok(Err("its code does not parse".to_owned()));
     };
     let concerns = concerns(issue, &program);
-    if let Some(first) = concerns.first().filter(|_| !environments.args.issues.trust) {
+    if let Some(first) = concerns.first().filter(|_| !trust) {
         let Finding {
             line,
             concern,
@@ -228,7 +179,7 @@ fn ready<'l>(
             "the review objects to line {line}: {concern}: {what}; `--trust` runs it all the same"
         )));
     }
-    let python = environments.fitting(issue)?;
+    let python = interpreters.fitting(issue)?;
     Ok(python.map(|python| ReadyIssue {
         issue,
         script: FetchedCode::file(folder, issue),
@@ -245,47 +196,6 @@ fn concerns(issue: &HistoricalIssue, program: &Program) -> Vec<Finding> {
         finding.concern != Concern::Package || !issue.versions.keys().any(is_named)
     });
     found
-}
-
-impl FittingInterpreters<'_> {
-    /// The interpreter for an issue, or why there is none.
-    fn fitting(&mut self, issue: &HistoricalIssue) -> Result<Result<Interpreter, String>, Failure> {
-        let needs = Needs {
-            python: &issue.python,
-            packages: &issue.versions,
-        };
-        let key = needs.to_string();
-        if let Some(known) = self.known.get(&key) {
-            return Ok(known.clone());
-        }
-        let here = self.interpreters.that_is(needs).map_err(|error| {
-            let context = format!("the issue `{}` is broken", issue.id);
-            Failure::new(Exit::Usage, error.context(context))
-        })?;
-        let found = match here {
-            Some(interpreter) => Ok(interpreter),
-            None if !self.args.python.is_empty() => Err(format!("no interpreter named is {needs}")),
-            None => self.made(needs)?,
-        };
-        self.known.insert(key, found.clone());
-        Ok(found)
-    }
-
-    /// One that uv makes, or has made.
-    fn made(&self, needs: Needs<'_>) -> Result<Result<Interpreter, String>, Failure> {
-        let install = self.args.issues.install;
-        let made = of_packages(
-            needs.python,
-            needs.packages,
-            install,
-            self.tools,
-            self.printer,
-        )?;
-        let none = |why: String| format!("no interpreter here is {needs}; {why}");
-        Ok(made.map_err(none).and_then(|python| {
-            Interpreter::find(Some(&python)).map_err(|error| none(error.to_string()))
-        }))
-    }
 }
 
 impl ReadyIssue<'_> {
@@ -356,6 +266,18 @@ impl ReadyIssue<'_> {
         let mut faults: Vec<String> = missing
             .map(|fragment| format!("`{fragment}` is missing"))
             .collect();
+        let signature = minimized.established.measure.describe();
+        if self.issue.signature.is_none() && is_incomplete(&signature) {
+            faults.push(format!("the code is incomplete: {signature}"));
+            return IssueFigures {
+                before,
+                verdict: IssueVerdict::NotReproduced,
+                signature: Some(signature),
+                seconds: minimized.seconds,
+                faults,
+                ..self.unmeasured()
+            };
+        }
         let confirmed = &minimized.confirmed;
         let stopped = !matches!(reduction.stop, Stop::Done);
         let verdict = if stopped && confirmed.of == 0 {
@@ -375,6 +297,7 @@ impl ReadyIssue<'_> {
             runs: reduction.tally.runs,
             seconds: minimized.seconds,
             verdict,
+            signature: Some(signature),
             stopped,
             faults,
             ..self.unmeasured()
@@ -392,6 +315,7 @@ impl ReadyIssue<'_> {
             runs: 0,
             seconds: 0.0,
             verdict: IssueVerdict::Failed,
+            signature: self.issue.signature.clone(),
             stopped: false,
             same_code: self.same_code,
             faults: Vec::new(),
@@ -399,77 +323,14 @@ impl ReadyIssue<'_> {
     }
 }
 
-impl IssueFigures {
-    /// The size divided by the best known one.
-    fn ratio(&self) -> Option<f64> {
-        Some(f64::from(self.after?) / f64::from(self.best?.max(1)))
-    }
-
-    fn line(&self) -> String {
-        let shown =
-            |size: Option<u32>| size.map_or_else(|| "–".to_owned(), |size| size.to_string());
-        let ratio = self.ratio();
-        let ratio = ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
-        let mut notes = vec![self.verdict.to_string()];
-        if self.stopped {
-            notes.push("stopped".to_owned());
-        }
-        if !self.same_code {
-            notes.push("other code".to_owned());
-        }
-        if !self.faults.is_empty() {
-            notes.push("FALLS SHORT".to_owned());
-        }
-        format!(
-            "{:24} {:16} {:>6} {:>6} {:>6} {ratio:>6} {:>5} {:>8.1}  {}\n",
-            self.issue,
-            self.python,
-            self.before,
-            shown(self.after),
-            shown(self.best),
-            self.runs,
-            self.seconds,
-            notes.join(", ")
-        )
-    }
-
-    fn for_history(&self, name: Option<&str>) -> HistoryRow {
-        HistoryRow {
-            commit: commit(),
-            name: name.map(str::to_owned),
-            issue: self.issue.clone(),
-            date: now(),
-            before: self.before,
-            tokens: self.after,
-            runs: self.runs,
-            seconds: self.seconds,
-            verdict: self.verdict.to_string(),
-        }
-    }
-}
-
-fn header() -> String {
-    format!(
-        "{:24} {:16} {:>6} {:>6} {:>6} {:>6} {:>5} {:>8}  {}\n",
-        "issue", "python", "before", "after", "best", "ratio", "runs", "seconds", "verdict"
-    )
-}
-
-fn footer(rows: &[IssueFigures]) -> String {
-    let ratios: Vec<f64> = rows.iter().filter_map(IssueFigures::ratio).collect();
-    let verified = rows
-        .iter()
-        .filter(|row| row.verdict == IssueVerdict::Verified)
-        .count();
-    let smaller = ratios.iter().filter(|ratio| **ratio < 1.0).count();
-    let count = rows.len();
-    let mut text = format!("{verified} of {count} verified");
-    if !ratios.is_empty() {
-        let mean = geometric_mean(ratios.iter().copied());
-        let with = ratios.len();
-        text.push_str(&format!(
-            "; by the best known size {mean:.2} (geometric mean of {with}), {smaller} smaller than it"
-        ));
-    }
-    text + "\n"
+/// Whether a signature that was derived is not that of a bug: the code lacks something that its
+/// thread takes for granted.
+fn is_incomplete(signature: &str) -> bool {
+    const CLASSES: [&str; 4] = [
+        "NameError",
+        "ModuleNotFoundError",
+        "ImportError",
+        "SyntaxError",
+    ];
+    CLASSES.iter().any(|class| signature.starts_with(class))
 }

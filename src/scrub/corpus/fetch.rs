@@ -135,9 +135,8 @@ impl<'a> Fetcher<'a> {
 
     /// Writes the code into the folder, unless it is there already.
     fn store(&self, issue: &HistoricalIssue, read: &Issue) -> Result<FetchedIssue, FetchError> {
-        let (repro, of) = match chosen(issue, pick(read)) {
-            Some(found) => found,
-            None => return Ok(FetchedIssue::NoCode),
+        let Some((repro, of)) = chosen(issue, pick(read)) else {
+            return Ok(FetchedIssue::NoCode);
         };
         let code = FetchedCode::new(repro.code);
         let before = FetchedCode::read(self.folder, issue);
