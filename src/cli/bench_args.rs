@@ -116,7 +116,7 @@ pub struct HistoricalArgs {
         long,
         value_names = ["A", "B"],
         num_args = 2,
-        conflicts_with_all = ["historical", "check", "speed", "ablation", "jobs", "runner", "keep", "python"]
+        conflicts_with_all = ["historical", "check", "speed", "ablation", "jobs", "runner", "keep", "json", "python"]
     )]
     pub compare: Vec<String>,
     /// Write the comparison as a page with a plot: FILE.html.

@@ -1,7 +1,13 @@
 //! The interpreters that have a version of PyTorch: those the user names, those of conda, and those
 //! that uv installs. The user's tools list them.
 
-use std::{cmp::Ordering, collections::BTreeMap, path::PathBuf, str::FromStr, time::Duration};
+use std::{
+    cmp::Ordering,
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
 
 use pep440_rs::{Version, VersionSpecifiers};
 
@@ -145,9 +151,11 @@ fn of_uv(
 }
 
 /// An environment with these versions of packages, created by uv if that is allowed. `CPython` is
-/// the interpreter itself; `python` is the range of the others.
+/// the interpreter itself; without it, any of the range `python` will do. An interpreter of this
+/// machine is the base if one is given.
 pub fn of_packages(
     python: &str,
+    base: Option<&Path>,
     versions: &BTreeMap<String, String>,
     install: bool,
     tools: &ExternalTools,
@@ -164,7 +172,8 @@ pub fn of_packages(
     let named = versions
         .iter()
         .map(|(name, version)| format!("{name}-{version}"));
-    let interpreter = versions.get(CPYTHON).cloned();
+    let base = base.map(|base| base.to_string_lossy().into_owned());
+    let interpreter = base.or_else(|| versions.get(CPYTHON).cloned());
     let installed = versions.iter().filter(|(name, _)| *name != CPYTHON);
     let mut packages: Vec<String> = installed
         .map(|(name, version)| format!("{name}=={version}"))

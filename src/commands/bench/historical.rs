@@ -6,6 +6,7 @@ mod figures;
 mod interpreters;
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -128,21 +129,18 @@ fn labelled<'l>(
     let Some(label) = label else {
         return Ok(issues);
     };
-    let has = |kind: &str| {
-        let mut words = kind.split(|char: char| !char.is_ascii_alphanumeric());
-        kind == label || words.any(|word| word == label)
-    };
+    let words = |kind: &'l str| kind.split(|char: char| !char.is_ascii_alphanumeric());
+    let has = |kind: &'l str| kind == label || words(kind).any(|word| word == label);
     let found: Vec<_> = issues
         .iter()
         .copied()
         .filter(|issue| has(&issue.kind))
         .collect();
     if found.is_empty() {
-        let mut kinds: Vec<&str> = issues.iter().map(|issue| issue.kind.as_str()).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
+        let known: BTreeSet<&str> = issues.iter().flat_map(|issue| words(&issue.kind)).collect();
+        let known: Vec<&str> = known.into_iter().filter(|word| !word.is_empty()).collect();
         return Err(Failure::usage(format!("no issue is of the kind `{label}`"))
-            .hint(format!("the kinds are {}", kinds.join(", "))));
+            .hint(format!("the kinds have the words {}", known.join(", "))));
     }
     Ok(found)
 }
@@ -183,7 +181,10 @@ fn ready<'l>(
     Ok(python.map(|python| ReadyIssue {
         issue,
         script: FetchedCode::file(folder, issue),
-        same_code: issue.compare(&code.hash) == HashComparison::Same,
+        same_code: !matches!(
+            issue.compare(&code.hash),
+            HashComparison::Changed | HashComparison::Completed
+        ),
         python,
     }))
 }

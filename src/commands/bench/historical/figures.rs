@@ -28,7 +28,7 @@ pub(super) struct IssueFigures {
     pub(super) signature: Option<String>,
     /// Whether the time was up before the search was done.
     pub(super) stopped: bool,
-    /// Whether the code has the recorded hash.
+    /// Whether the code has the recorded hash, if one is recorded.
     pub(super) same_code: bool,
     /// The expectations that are not met; empty if all are.
     pub(super) faults: Vec<String>,

@@ -7,7 +7,11 @@ use crate::{
     cli::{BenchArgs, Exit, Failure, Printer},
     commands::bench::corpus::{Interpreters, Needs},
     runner::Interpreter,
-    scrub::{ExternalTools, corpus::HistoricalIssue, version_environments::of_packages},
+    scrub::{
+        ExternalTools,
+        corpus::HistoricalIssue,
+        version_environments::{CPYTHON, of_packages},
+    },
 };
 
 /// The interpreters that fit issues, each looked for once.
@@ -64,8 +68,18 @@ impl<'a> FittingInterpreters<'a> {
     /// One that uv makes, or has made.
     fn made(&self, needs: Needs<'_>) -> Result<Result<Interpreter, String>, Failure> {
         let install = self.args.issues.install;
+        let itself = needs.packages.iter().filter(|(name, _)| *name == CPYTHON);
+        let itself: BTreeMap<String, String> = itself
+            .map(|(name, version)| (name.clone(), version.clone()))
+            .collect();
+        let base = self.interpreters.that_is(Needs {
+            packages: &itself,
+            ..needs
+        });
+        let base = base.ok().flatten();
         let made = of_packages(
             needs.python,
+            base.as_ref().map(|base| base.path.as_path()),
             needs.packages,
             install,
             self.tools,
