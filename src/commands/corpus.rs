@@ -221,14 +221,9 @@ fn record(
 
 /// Some issues could be had neither from GitHub nor from the cache.
 fn missing(ids: &[String], unreachable: Option<GhError>) -> Failure {
-    let count = ids.len();
-    let context = format!("{count} issues could not be fetched");
     let mut failure = match unreachable {
-        None => Failure::new(
-            Exit::Environment,
-            anyhow!("{count} issues were never fetched"),
-        )
-        .hint("run the command again without `--offline`"),
+        None => Failure::new(Exit::Environment, anyhow!("some issues were never fetched"))
+            .hint("run the command again without `--offline`"),
         Some(error) => {
             let hint = match error {
                 GhError::Missing => Some("install it from https://cli.github.com"),
@@ -236,7 +231,7 @@ fn missing(ids: &[String], unreachable: Option<GhError>) -> Failure {
                 _ => None,
             };
             let mut failure = Failure::from(error);
-            failure.error = failure.error.context(context);
+            failure.error = failure.error.context("some issues could not be fetched");
             match hint {
                 Some(hint) => failure.hint(hint),
                 None => failure,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::html::STYLE;
+use super::{html::STYLE, words::counted};
 
 /// The figures of a case under one version.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,10 +102,10 @@ impl VersionComparison {
             .iter()
             .map(|(name, mean)| format!("{name} {mean:.2}"))
             .collect();
-        let count = self.both().count();
         let _ = writeln!(
             text,
-            "geometric mean of B/A over {count} cases: {}",
+            "geometric mean of B/A over {}: {}",
+            counted(self.both().count() as u64, "case", "cases"),
             means.join(", ")
         );
         for (at, name) in ["A", "B"].iter().enumerate() {

@@ -225,12 +225,16 @@ fn fetched_issues_are_minimized_and_compared_over_time() {
     let (_, said) = run(&place, &bench(&[]), 5);
     has_line(&said, &["SKIPPED first: its code is not fetched"]);
     run(&place, &["corpus", "fetch", "issues.toml"], 0);
-    let (table, said) = run(&place, &bench(&["--name", "one", "--json", "out.json"]), 0);
+    let (table, said) = run(
+        &place,
+        &bench(&["--label", "eager", "--name", "one", "--json", "out.json"]),
+        0,
+    );
     has_line(&table, &["first", " 9 ", "verified"]);
     has_line(&table, &["second", "–", "verified", "other code"]);
     has_line(&table, &["2 of 2 verified"]);
-    has_line(&said, &["SKIPPED old: its code is not fetched"]);
-    has_line(&said, &["3 of 5 issues were SKIPPED"]);
+    has_line(&said, &["SKIPPED third: its code is not fetched"]);
+    has_line(&said, &["2 of 4 issues were SKIPPED"]);
     let figures = fs::read_to_string(place.folder("work").join("out.json")).unwrap();
     let figures: serde_json::Value = serde_json::from_str(&figures).unwrap();
     assert!(
@@ -248,7 +252,7 @@ fn fetched_issues_are_minimized_and_compared_over_time() {
         .unwrap()
         .replace("\"loads\"", "\"dumps\"");
     put(&list, &text);
-    let (_, said) = run(&place, &bench(&["--label", "eager", "--name", "two"]), 1);
+    let (_, said) = run(&place, &bench(&["--only", "first", "--name", "two"]), 1);
     has_line(&said, &["first: `dumps` is missing"]);
     let compare = [
         "bench",
@@ -263,7 +267,7 @@ fn fetched_issues_are_minimized_and_compared_over_time() {
     let (table, _) = run(&place, &compare, 0);
     has_line(
         &table,
-        &["geometric mean of B/A over 2 cases: tokens 1.00, runs 1.00"],
+        &["geometric mean of B/A over 1 case: tokens 1.00, runs 1.00"],
     );
     let page = fs::read_to_string(place.folder("work").join("p.html")).unwrap();
     assert!(page.contains("<svg"));
