@@ -6,12 +6,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::{
+    bench_args::{BENCH_EXAMPLES, BenchArgs},
+    corpus_args::CorpusArgs,
     diagnose_args::DiagnoseArgs,
     help,
     scrub_args::{BisectArgs, ScrubArgs},
     stale_args::{STALE_EXAMPLES, StaleArgs},
     triage_args::{TRIAGE_EXAMPLES, TriageArgs},
-    values::{SandboxWhen, duration, share, size, variable},
+    values::{RunnerKind, SandboxWhen, duration, share, size, variable},
 };
 use crate::runner::Covered;
 
@@ -96,7 +98,10 @@ pub enum Verb {
     /// this command. Long calls report progress and can be cancelled.
     Mcp,
     /// Minimize every case of a corpus and print a table.
-    Bench(BenchArgs),
+    #[command(after_long_help = BENCH_EXAMPLES)]
+    Bench(Box<BenchArgs>),
+    /// Fetch the code of the historical issues that `bench --historical` minimizes.
+    Corpus(CorpusArgs),
 }
 
 /// Options of every verb.
@@ -211,18 +216,6 @@ pub struct RunArgs {
     /// The script's own arguments.
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
-}
-
-/// How candidates start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum RunnerKind {
-    /// Warm if that shows the bug as well and saves time.
-    #[default]
-    Auto,
-    /// Warm, or fail.
-    Warm,
-    /// Each in a fresh interpreter.
-    Cold,
 }
 
 /// The arguments of the default verb.
@@ -365,49 +358,6 @@ pub struct ManArgs {
     /// The verb [default: the program itself].
     #[arg(value_name = "VERB")]
     pub verb: Option<String>,
-}
-
-/// The arguments of `bench`.
-#[derive(Clone, Debug, Args)]
-pub struct BenchArgs {
-    /// Folders of cases, or single cases.
-    #[arg(value_name = "FOLDER", required = true)]
-    pub folders: Vec<PathBuf>,
-    /// An interpreter for the cases that it fits; may be given several times.
-    ///
-    /// A case gets the newest interpreter that is within its range and has its packages. Without
-    /// this option, minrepro searches for interpreters on the path, with pyenv, and, for a case
-    /// that needs the package NAME at VERSION, in `minrepro/NAME-VERSION` in the user's cache
-    /// folder.
-    #[arg(short, long, value_name = "PYTHON")]
-    pub python: Vec<PathBuf>,
-    /// Reduce nothing; check that `repro.py` and `ideal.py` show the case's signature, `ideal.py`
-    /// on the case's rung but not on the next weaker one, and that the judge tells slips from
-    /// `ideal.py`.
-    #[arg(long, conflicts_with_all = ["json", "keep"])]
-    pub check: bool,
-    /// How often `--check` runs `repro.py` and `ideal.py`.
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "check", value_parser = clap::value_parser!(u8).range(1..=100))]
-    pub runs: u8,
-    /// Reduce nothing; time `repro.py` and `ideal.py`, cold and warm.
-    #[arg(long, conflicts_with_all = ["check", "keep", "runner", "jobs"])]
-    pub speed: bool,
-    /// Also run the final ablation of each result.
-    #[arg(long, conflicts_with_all = ["check", "speed"])]
-    pub ablation: bool,
-    /// Runs at a time [default: the number of cores].
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
-    /// Whether to fork candidates from an interpreter that has already imported the script's
-    /// modules.
-    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
-    pub runner: RunnerKind,
-    /// Write all figures as JSON.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Keep the results: a file for each case.
-    #[arg(long, value_name = "FOLDER")]
-    pub keep: Option<PathBuf>,
 }
 
 #[cfg(test)]

@@ -107,7 +107,8 @@ fn exits(verb: Option<&str>) -> Vec<(Exit, &'static str)> {
     }
 }
 
-fn statuses(exits: &[(Exit, &str)]) -> String {
+/// The section of a help text that lists exit statuses.
+pub(super) fn statuses(exits: &[(Exit, &str)]) -> String {
     let lines = exits
         .iter()
         .map(|(exit, meaning)| format!("\n  {:<4} {meaning}", exit.code()));

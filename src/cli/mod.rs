@@ -2,6 +2,8 @@
 //! nothing.
 
 mod args;
+mod bench_args;
+mod corpus_args;
 mod diagnose_args;
 mod exit;
 mod help;
@@ -15,9 +17,11 @@ mod typo;
 mod values;
 
 pub use args::{
-    BenchArgs, CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, ManArgs, PassesArgs,
-    PassesVerb, ReduceArgs, ReviewArgs, RunArgs, RunnerKind, Verb,
+    CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, ManArgs, PassesArgs, PassesVerb,
+    ReduceArgs, ReviewArgs, RunArgs, Verb,
 };
+pub use bench_args::{BenchArgs, HistoricalArgs};
+pub use corpus_args::{CorpusArgs, CorpusFetchArgs, CorpusVerb};
 pub use diagnose_args::DiagnoseArgs;
 pub use exit::{Exit, Failure};
 pub use issue_name::{IssueName, Repo};
@@ -27,4 +31,4 @@ pub use scrub_args::{Assume, BisectArgs, ProbeArgs, ScrubArgs, VersionArgs};
 pub use stale_args::StaleArgs;
 pub use triage_args::TriageArgs;
 pub use typo::{advised, tip};
-pub use values::SandboxWhen;
+pub use values::{RunnerKind, SandboxWhen};

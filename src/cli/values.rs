@@ -5,6 +5,18 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::ValueEnum;
 
+/// How candidates start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RunnerKind {
+    /// Warm if that shows the bug as well and saves time.
+    #[default]
+    Auto,
+    /// Warm, or fail.
+    Warm,
+    /// Each in a fresh interpreter.
+    Cold,
+}
+
 /// Whether runs are confined.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum SandboxWhen {

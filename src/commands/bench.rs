@@ -1,7 +1,10 @@
 //! `minrepro bench FOLDER...`: minimizes every case of a corpus and compares the results with those
 //! that an expert wrote.
 
+mod compare;
 mod corpus;
+mod historical;
+mod history;
 mod speed;
 mod truth;
 
@@ -14,6 +17,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use minrepro_reducers::{
     registry::PASSES,
+    syntax::Program,
     torch::environment::{COMPILER_OFF, CompilerRank, compiled_with},
 };
 use serde::Serialize;
@@ -28,7 +32,7 @@ use crate::{
     journal::Journal,
     judge::{Alone, Confirmed, FLAKY_RUNS, Measure, confirm},
     oracle::Baseline,
-    report::{Output, Progress, encoded, write_atomically},
+    report::{Output, Progress, encoded, geometric_mean, write_atomically},
     runner::{Covered, Interpreter, Job, Start},
 };
 use corpus::{Case, Interpreters, cases};
@@ -79,6 +83,12 @@ struct Found {
 }
 
 pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure> {
+    if let [a, b] = args.issues.compare.as_slice() {
+        return compare::compare(a, b, args, printer);
+    }
+    if let Some(list) = &args.issues.historical {
+        return historical::historical(list, args, printer);
+    }
     let folders = cases(&args.folders)?;
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let args = &BenchArgs {
@@ -189,28 +199,44 @@ impl Found {
 
     /// Writes the figures as JSON.
     fn write(&self, args: &BenchArgs, path: &Path) -> Result<(), Failure> {
-        let text = if args.speed {
-            serde_json::to_vec_pretty(&self.speeds)
+        if args.speed {
+            write_figures(path, &self.speeds)
         } else {
-            serde_json::to_vec_pretty(&self.rows)
-        };
-        write_atomically(path, &text.unwrap_or_default())
-            .with_context(|| format!("could not write `{}`", path.display()))
-            .map_err(|error| Failure::new(Exit::Environment, error))
+            write_figures(path, &self.rows)
+        }
     }
+}
+
+/// Writes figures as JSON.
+fn write_figures(path: &Path, figures: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_vec_pretty(figures).unwrap_or_default();
+    write_atomically(path, &text)
+        .with_context(|| format!("could not write `{}`", path.display()))
+        .map_err(|error| Failure::new(Exit::Environment, error))
 }
 
 /// The arguments with which the scripts of a case are run.
 fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
     RunArgs {
         signature: vec![case.expected.signature.clone()],
+        min_rate: case.expected.min_rate,
+        timeout: Some(Duration::from_secs_f64(case.expected.timeout)),
+        args: case.expected.arguments.iter().map(Into::into).collect(),
+        ..plain_run_args(python, args)
+    }
+}
+
+/// The arguments that all scripts have.
+fn plain_run_args(python: &Interpreter, args: &BenchArgs) -> RunArgs {
+    RunArgs {
+        signature: Vec::new(),
         loose: false,
         control: None,
         good: None,
-        min_rate: case.expected.min_rate,
+        min_rate: None,
         test: None,
         python: Some(python.path.clone()),
-        timeout: Some(Duration::from_secs_f64(case.expected.timeout)),
+        timeout: None,
         memory: None,
         env: Vec::new(),
         sandbox: SandboxWhen::Auto,
@@ -220,7 +246,7 @@ fn run_args(case: &Case, python: &Interpreter, args: &BenchArgs) -> RunArgs {
         allow_write: Vec::new(),
         runner: args.runner,
         jobs: args.jobs,
-        args: case.expected.arguments.iter().map(Into::into).collect(),
+        args: Vec::new(),
         module: None,
         stdin: None,
     }
@@ -382,11 +408,7 @@ fn run(
         return Err(Failure::new(Exit::Interrupted(signal), error));
     }
     if let Some(folder) = &args.keep {
-        let result = reduction.program.encode().unwrap_or_default();
-        std::fs::create_dir_all(folder)
-            .and_then(|()| write_atomically(&folder.join(format!("{}.py", case.name)), &result))
-            .with_context(|| format!("could not keep the result in `{}`", folder.display()))
-            .map_err(|error| Failure::new(Exit::Environment, error))?;
+        keep_result(folder, &case.name, &reduction.program)?;
     }
     let timeout = session.subject.timeout(Duration::ZERO);
     let measure = &minimized.established.measure;
@@ -396,6 +418,15 @@ fn run(
     row.faults.extend(ideal_fault(shown));
     row.faults.extend(faults(case, &minimized));
     Ok(row)
+}
+
+/// Writes the result of a case into the folder of results.
+fn keep_result(folder: &Path, case: &str, program: &Program) -> Result<(), Failure> {
+    let result = program.encode().unwrap_or_default();
+    std::fs::create_dir_all(folder)
+        .and_then(|()| write_atomically(&folder.join(format!("{case}.py")), &result))
+        .with_context(|| format!("could not keep the result in `{}`", folder.display()))
+        .map_err(|error| Failure::new(Exit::Environment, error))
 }
 
 /// The expectations of a case that its result does not meet.
@@ -514,9 +545,7 @@ fn line(row: &Row) -> String {
 }
 
 fn footer(rows: &[Row]) -> String {
-    let mean = |of: &dyn Fn(&Row) -> f64| {
-        (rows.iter().map(|row| of(row).max(1e-9).ln()).sum::<f64>() / rows.len() as f64).exp()
-    };
+    let mean = |of: &dyn Fn(&Row) -> f64| geometric_mean(rows.iter().map(of));
     let mut text = String::new();
     let _ = writeln!(
         text,

@@ -5,6 +5,7 @@ mod bench;
 mod bisect;
 mod check;
 mod completions;
+mod corpus;
 mod diagnose;
 mod man;
 mod mcp;
@@ -56,6 +57,7 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Exit, Failure> {
         Some(Verb::Triage(args)) => triage::triage(&args, printer),
         Some(Verb::Review(args)) => review::review(&args, printer),
         Some(Verb::Bench(args)) => bench::bench(&args, printer),
+        Some(Verb::Corpus(args)) => corpus::corpus(&args, printer),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The file of a journal: opened under a lock, read once, appended to line by line, in the user's
-//! cache folder. Does not interpret the lines.
+//! The file of a journal or of a history: opened under a lock, read once, appended to line by line.
+//! Journals are in the user's cache folder. Does not interpret the lines.
 
 use std::{
     fs::{self, OpenOptions, TryLockError},
@@ -46,24 +46,32 @@ pub enum JournalError {
     },
 }
 
-/// An open journal file.
+/// An open file of lines.
 #[derive(Debug)]
-pub(super) struct File {
+pub(crate) struct LineFile {
     path: PathBuf,
     file: fs::File,
 }
 
-impl File {
-    /// Opens the file of an identity and reads it whole.
-    pub(super) fn open(folder: &Path, identity: &str) -> Result<(Self, String), JournalError> {
+impl LineFile {
+    /// Opens the journal of an identity and reads it whole.
+    pub(super) fn of_identity(
+        folder: &Path,
+        identity: &str,
+    ) -> Result<(Self, String), JournalError> {
         let name = blake3::hash(identity.as_bytes()).to_hex();
-        let path = folder.join(format!("{}.jsonl", &name[..32]));
+        remove_old(folder);
+        Self::open(&folder.join(format!("{}.jsonl", &name[..32])))
+    }
+
+    /// Opens a file, or makes one, and reads it whole.
+    pub(crate) fn open(path: &Path) -> Result<(Self, String), JournalError> {
+        let path = path.to_owned();
         let failed = |source| JournalError::Io {
             path: path.clone(),
             source,
         };
-        fs::create_dir_all(folder).map_err(failed)?;
-        remove_old(folder);
+        fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).map_err(failed)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = open_regular(&path, Links::Refused, &options).map_err(failed)?;
@@ -87,7 +95,7 @@ impl File {
     }
 
     /// Truncates the file after the part that can be trusted, and appends from there.
-    pub(super) fn keep(&self, length: u64) -> Result<(), JournalError> {
+    pub(crate) fn keep(&self, length: u64) -> Result<(), JournalError> {
         let cut = || {
             self.file.set_len(length)?;
             (&self.file).seek(SeekFrom::Start(length))
@@ -99,7 +107,7 @@ impl File {
     }
 
     /// Appends a line by one write, so that a kill leaves it whole, torn at the end, or not at all.
-    pub(super) fn append(&mut self, line: &str) -> io::Result<()> {
+    pub(crate) fn append(&mut self, line: &str) -> io::Result<()> {
         self.file.write_all(format!("{line}\n").as_bytes())
     }
 }

@@ -2,6 +2,7 @@
 //! Markdown, HTML; and the files that results are written to. Judges and runs nothing.
 
 mod best;
+mod comparison;
 mod diff;
 mod events;
 mod highlight;
@@ -27,6 +28,7 @@ use crate::{
     oracle::Slip,
     text::{in_backticks, visible},
 };
+pub(crate) use comparison::{CaseFigures, ComparedCase, VersionComparison, geometric_mean};
 pub use diff::unified;
 pub use events::{EVENTS_VERSION, EventRecord, Phase, SoFar};
 pub(crate) use html::STYLE;

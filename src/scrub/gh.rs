@@ -49,6 +49,9 @@ pub enum GhError {
     /// The issue does not exist or is not visible.
     #[error("the issue does not exist, or this login may not see it")]
     NotFound,
+    /// It is a pull request.
+    #[error("it is a pull request, not an issue")]
+    PullRequest,
     /// This login lacks the rights.
     #[error("this login lacks the rights: {0}")]
     Forbidden(String),
@@ -88,7 +91,9 @@ impl From<GhError> for Failure {
                 "wait for at most an hour (`gh api rate_limit` shows the time), then run the same command again to continue"
             }
             GhError::Offline(_) | GhError::Server(_) => "run the same command again to continue",
-            GhError::NotFound => "check the number and the repository: `--repo OWNER/NAME`",
+            GhError::NotFound | GhError::PullRequest => {
+                "check the number and the repository: `--repo OWNER/NAME`"
+            }
             GhError::Forbidden(_) => {
                 "`gh auth status` shows who is logged in and with which rights"
             }
@@ -131,6 +136,16 @@ impl<'a> GitHub<'a> {
         Ok(github)
     }
 
+    /// Another issue, by the same `gh`.
+    #[must_use]
+    pub fn other(&self, repo: Repo, number: u64) -> Self {
+        Self {
+            tools: self.tools,
+            repo,
+            number,
+        }
+    }
+
     fn path(&self, below: &str) -> String {
         format!("repos/{}/issues/{}{below}", self.repo, self.number)
     }
@@ -142,9 +157,7 @@ impl<'a> GitHub<'a> {
         let output = self.read_all(&[issue, comments])?;
         let parsed = issue::parse(&output[0].stdout, &output[1].stdout);
         parsed.map_err(|error| match error {
-            IssueError::PullRequest => {
-                GhError::Other("it is a pull request, not an issue".to_owned())
-            }
+            IssueError::PullRequest => GhError::PullRequest,
             error => GhError::Answer(error.to_string()),
         })
     }
@@ -351,7 +364,7 @@ fn parse_failure(output: &ToolOutput) -> GhError {
         GhError::NotLoggedIn
     } else if is("429") || has(&["rate limit", "abuse detection"]) {
         GhError::RateLimited
-    } else if is("404") || has(&["could not resolve to a"]) {
+    } else if is("404") || is("410") || has(&["could not resolve to a"]) {
         GhError::NotFound
     } else if is("403")
         || has(&[
@@ -429,6 +442,11 @@ mod tests {
                 GhError::RateLimited,
             ),
             (Some(1), "gh: Not Found (HTTP 404)", GhError::NotFound),
+            (
+                Some(1),
+                "gh: This issue was deleted (HTTP 410)",
+                GhError::NotFound,
+            ),
             (
                 Some(1),
                 "non-200 OK status code: 429 Too Many Requests body: \"\"",

@@ -8,6 +8,7 @@
 pub mod bisect;
 mod chance;
 pub mod change;
+pub mod corpus;
 mod doubts;
 pub mod gh;
 mod installed;

@@ -1,7 +1,13 @@
 //! The interpreters that have a version of PyTorch: those the user names, those of conda, and those
 //! that uv installs. The user's tools list them.
 
-use std::{cmp::Ordering, path::PathBuf, str::FromStr, time::Duration};
+use std::{
+    cmp::Ordering,
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
 
 use pep440_rs::{Version, VersionSpecifiers};
 
@@ -32,6 +38,7 @@ pub struct VersionEnvironment {
     /// Variables that its activation would set.
     pub env: Vec<(String, String)>,
 }
+
 /// All environments, oldest version first. Reports those that do not exist.
 pub fn environments(
     from: &Environments,
@@ -132,61 +139,136 @@ fn of_uv(
     tools: &ExternalTools,
     printer: Printer,
 ) -> Result<Result<PathBuf, String>, Failure> {
-    let Some(cache) = cache_folder() else {
-        return Ok(Err("the home folder is unknown".to_owned()));
-    };
     if version.is_empty() || version.contains(['/', ' ']) {
         return Ok(Err("it is not a version".to_owned()));
     }
-    let folder = cache.join("envs").join(format!("torch-{version}"));
-    let python = folder.join("bin/python");
-    if folder.join(".complete").exists() && python.exists() {
-        return Ok(Ok(python));
+    let environment = UvEnvironment {
+        name: format!("torch-{version}"),
+        python: python_for(version).to_owned(),
+        packages: vec![format!("torch=={version}"), numpy_for(version).to_owned()],
+    };
+    environment.made(install, tools, printer)
+}
+
+/// An environment with these versions of packages, created by uv if that is allowed. `CPython` is
+/// the interpreter itself; without it, any of the range `python` will do. An interpreter of this
+/// machine is the base if one is given.
+pub fn of_packages(
+    python: &str,
+    base: Option<&Path>,
+    versions: &BTreeMap<String, String>,
+    install: bool,
+    tools: &ExternalTools,
+    printer: Printer,
+) -> Result<Result<PathBuf, String>, Failure> {
+    let is_plain = |text: &String| !text.is_empty() && !text.contains(['/', ' ']);
+    if !versions
+        .iter()
+        .all(|(name, version)| is_plain(name) && is_plain(version))
+    {
+        return Ok(Err("it names something that is no version".to_owned()));
     }
-    if !install {
-        return Ok(Err(
-            "it is not installed; `--install` lets uv do so".to_owned()
-        ));
+    let torch = versions.get("torch");
+    let named = versions
+        .iter()
+        .map(|(name, version)| format!("{name}-{version}"));
+    let base = base.map(|base| base.to_string_lossy().into_owned());
+    let interpreter = base.or_else(|| versions.get(CPYTHON).cloned());
+    let installed = versions.iter().filter(|(name, _)| *name != CPYTHON);
+    let mut packages: Vec<String> = installed
+        .map(|(name, version)| format!("{name}=={version}"))
+        .collect();
+    if let Some(torch) = torch.filter(|_| !versions.contains_key("numpy")) {
+        packages.push(numpy_for(torch).to_owned());
     }
-    let path = folder.to_string_lossy().into_owned();
-    let calls = [
-        ToolCall::new([
+    let environment = UvEnvironment {
+        name: named.collect::<Vec<_>>().join("_"),
+        python: interpreter.unwrap_or_else(|| any_patch(python)),
+        packages,
+    };
+    environment.made(install, tools, printer)
+}
+
+/// A range in which `==3.8` means any Python 3.8; uv takes it for 3.8.0.
+fn any_patch(range: &str) -> String {
+    let bounds = range.split(',').map(|bound| {
+        let is_minor = bound.trim().starts_with("==") && bound.matches('.').count() == 1;
+        format!("{}{}", bound.trim(), if is_minor { ".*" } else { "" })
+    });
+    bounds.collect::<Vec<_>>().join(",")
+}
+
+/// The name of the interpreter among versions of packages.
+pub const CPYTHON: &str = "CPython";
+
+/// An environment that uv makes in the user's cache.
+struct UvEnvironment {
+    /// The name of its folder.
+    name: String,
+    /// The interpreter, as uv takes it.
+    python: String,
+    /// The packages, as uv takes them.
+    packages: Vec<String>,
+}
+
+impl UvEnvironment {
+    /// Its interpreter; it is made first if that is allowed and was not done before.
+    fn made(
+        &self,
+        install: bool,
+        tools: &ExternalTools,
+        printer: Printer,
+    ) -> Result<Result<PathBuf, String>, Failure> {
+        let Some(cache) = cache_folder() else {
+            return Ok(Err("the home folder is unknown".to_owned()));
+        };
+        let folder = cache.join("envs").join(&self.name);
+        let python = folder.join("bin/python");
+        if folder.join(".complete").exists() && python.exists() {
+            return Ok(Ok(python));
+        }
+        if !install {
+            return Ok(Err(
+                "it is not installed; `--install` lets uv do so".to_owned()
+            ));
+        }
+        for mut call in self.calls(&folder.to_string_lossy(), &python.to_string_lossy()) {
+            call.limit = Duration::from_mins(20);
+            call.is_announced = true;
+            printer.note(format!("     {}", call.shown()));
+            let output = tools.call(&call)?;
+            if output.is_missing {
+                return Ok(Err(
+                    "`uv` is not installed; see https://docs.astral.sh/uv".to_owned()
+                ));
+            }
+            if !output.is_success() {
+                return Ok(Err(why_uv_failed(&output.stderr)));
+            }
+        }
+        match std::fs::File::create(folder.join(".complete")) {
+            Ok(_) => Ok(Ok(python)),
+            Err(error) => Ok(Err(error.to_string())),
+        }
+    }
+
+    fn calls(&self, folder: &str, python: &str) -> Vec<ToolCall> {
+        let venv = [
             "uv",
             "venv",
             "--quiet",
             "--clear",
             "--python",
-            python_for(version),
-            &path,
-        ]),
-        ToolCall::new([
-            "uv",
-            "pip",
-            "install",
-            "--quiet",
-            "--python",
-            &python.to_string_lossy(),
-            &format!("torch=={version}"),
-            numpy_for(version),
-        ]),
-    ];
-    for mut call in calls {
-        call.limit = Duration::from_mins(20);
-        call.is_announced = true;
-        printer.note(format!("     {}", call.shown()));
-        let output = tools.call(&call)?;
-        if output.is_missing {
-            return Ok(Err(
-                "`uv` is not installed; see https://docs.astral.sh/uv".to_owned()
-            ));
+            &self.python,
+            folder,
+        ];
+        let install = ["uv", "pip", "install", "--quiet", "--python", python];
+        let packages = self.packages.iter().map(String::as_str);
+        let mut calls = vec![ToolCall::new(venv)];
+        if !self.packages.is_empty() {
+            calls.push(ToolCall::new(install.into_iter().chain(packages)));
         }
-        if !output.is_success() {
-            return Ok(Err(why_uv_failed(&output.stderr)));
-        }
-    }
-    match std::fs::File::create(folder.join(".complete")) {
-        Ok(_) => Ok(Ok(python)),
-        Err(error) => Ok(Err(error.to_string())),
+        calls
     }
 }
 
@@ -317,6 +399,17 @@ mod tests {
             ("2.10.0", ">=3.10,<3.14"),
         ] {
             assert_eq!(python_for(version), range);
+        }
+    }
+
+    #[test]
+    fn a_minor_version_of_python_is_any_of_its_patches() {
+        for (range, of_uv) in [
+            ("==3.8", "==3.8.*"),
+            (">=3.9, <3.13", ">=3.9,<3.13"),
+            ("==3.13.0", "==3.13.0"),
+        ] {
+            assert_eq!(any_patch(range), of_uv);
         }
     }
 

@@ -18,6 +18,7 @@ const PARSED: &[(&str, &str)] = &[
     ("~/", "names an interpreter that is not here"),
     ("minrepro diagnose small.py", "needs PyTorch"),
     ("minrepro triage", "needs GitHub, or an issue"),
+    ("minrepro corpus fetch", "needs GitHub"),
     ("minrepro bench", "takes minutes; the gate runs it"),
     ("minrepro flaky.py", "takes hundreds of runs"),
     ("--control PYTORCH", "needs PyTorch"),

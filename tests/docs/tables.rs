@@ -27,7 +27,7 @@ fn table(name: &str) -> Option<String> {
         ["signatures"] => Some(signatures()),
         ["exit-status"] => Some(exit_status(&Cli::command())),
         ["exit-status", verb] => Cli::command().find_subcommand(verb).map(exit_status),
-        ["options", verb] => options(verb),
+        ["options", ref verbs @ ..] => options(verbs),
         ["fields", room, name] => {
             let parts = parts(room, name).into_iter();
             Some(described(&["field", "what it holds"], parts))
@@ -231,17 +231,17 @@ fn snake(name: &str) -> String {
     found
 }
 
-/// The options of a verb, `reduce` for the default one.
-fn options(verb: &str) -> Option<String> {
+/// The options of a verb, or of a verb of a verb; `reduce` stands for the default one.
+fn options(verbs: &[&str]) -> Option<String> {
     let mut command = Cli::command();
     command.build();
-    let chosen = match verb {
-        "reduce" => &command,
-        verb => command.find_subcommand(verb)?,
-    };
+    let mut chosen = &command;
+    for verb in verbs.iter().filter(|verb| **verb != "reduce") {
+        chosen = chosen.find_subcommand(verb)?;
+    }
     let mut text = header(&["option", "what it does"]);
     for argument in chosen.get_arguments() {
-        let is_common = verb != "reduce" && argument.is_global_set();
+        let is_common = verbs != ["reduce"] && argument.is_global_set();
         if argument.is_hide_set()
             || is_common
             || ["help", "version"].contains(&argument.get_id().as_str())

@@ -140,12 +140,15 @@ impl Place {
         python: &Path,
         args: &[&str],
     ) -> std::process::Command {
+        let mut command = self.plain(&["scrub"]);
+        command.args(issue).arg("--python").arg(python).args(args);
+        command
+    }
+
+    /// Any verb, with this GitHub.
+    pub(super) fn plain(&self, args: &[&str]) -> std::process::Command {
         let mut command = command(env!("CARGO_BIN_EXE_minrepro"));
         command
-            .arg("scrub")
-            .args(issue)
-            .arg("--python")
-            .arg(python)
             .args(args)
             .current_dir(self.folder("work"))
             .env_clear()

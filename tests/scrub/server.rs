@@ -3,6 +3,7 @@
 //! any call.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::{BufRead, BufReader, Read, Write},
     os::unix::net::{UnixListener, UnixStream},
@@ -36,6 +37,8 @@ pub(super) struct World {
     pub(super) fault: Option<(usize, Fault)>,
     /// The scrub that speaks to it.
     pub(super) scrub: Option<u32>,
+    /// Other issues by their numbers, without comments; `null` for one that was deleted.
+    pub(super) others: BTreeMap<u64, Value>,
     /// What happens to the issue once it has been read.
     pub(super) meanwhile: Option<fn(&mut Self)>,
 }
@@ -84,6 +87,7 @@ impl World {
             calls: Vec::new(),
             fault: None,
             scrub: None,
+            others: BTreeMap::new(),
             meanwhile: None,
         }
     }
@@ -173,6 +177,9 @@ impl World {
         if below == "issues/7" {
             return plain(self.issue.clone());
         }
+        if let Some(answer) = self.other(below) {
+            return answer;
+        }
         if let Some(query) = below.strip_prefix("issues/7/comments") {
             // Pages of two, whatever was asked for.
             let page: usize = query
@@ -212,6 +219,24 @@ impl World {
             };
         }
         (404, String::new(), json!({"message": "Not Found"}))
+    }
+
+    /// The answer to a call for another issue.
+    fn other(&self, below: &str) -> Option<(u16, String, Value)> {
+        let (number, below) = below.strip_prefix("issues/")?.split_once('/').map_or_else(
+            || (below.trim_start_matches("issues/"), ""),
+            |(number, below)| (number, below),
+        );
+        let issue = self.others.get(&number.parse().ok()?)?;
+        Some(match issue {
+            Value::Null => (
+                410,
+                String::new(),
+                json!({"message": "This issue was deleted"}),
+            ),
+            _ if below.starts_with("comments") => (200, String::new(), json!([])),
+            issue => (200, String::new(), issue.clone()),
+        })
     }
 
     fn graphql(&mut self, body: &Value) -> Value {

@@ -1,8 +1,9 @@
 //! The cases of a corpus, their `case.toml`, and the interpreters of this machine that fit them.
-//! Called by `bench` alone; runs interpreters only to ask for their versions.
+//! Called by `bench` and `bench --historical`; runs interpreters only to ask for their versions.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -15,6 +16,7 @@ use crate::{
     cli::{Exit, Failure},
     journal::cache_folder,
     runner::{Interpreter, installed_interpreters},
+    scrub::version_environments::CPYTHON,
     target::Target,
 };
 
@@ -188,15 +190,31 @@ impl Case {
         }
     }
 
-    /// The requirements for an interpreter, in words.
-    pub(super) fn needs(&self) -> String {
-        let packages: Vec<String> = self
-            .expected
-            .packages
-            .iter()
+    /// The requirements for an interpreter.
+    pub(super) fn needs(&self) -> Needs<'_> {
+        Needs {
+            python: &self.expected.python,
+            packages: &self.expected.packages,
+        }
+    }
+}
+
+/// What an interpreter must be and have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Needs<'a> {
+    /// A range, such as `>=3.8,<3.14`.
+    pub(super) python: &'a str,
+    /// Packages with their versions; `CPython` is the interpreter itself.
+    pub(super) packages: &'a BTreeMap<String, String>,
+}
+
+impl fmt::Display for Needs<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let packages = self.packages.iter();
+        let packages: Vec<String> = packages
             .map(|(name, version)| format!(" with {name} {version}"))
             .collect();
-        format!("Python {}{}", self.expected.python, packages.join(" and"))
+        write!(formatter, "Python {}{}", self.python, packages.join(" and"))
     }
 }
 
@@ -297,12 +315,17 @@ impl Interpreters {
         })
     }
 
-    /// The newest interpreter that is within a case's range and has its packages in their versions.
-    /// Those of the cache folder come first.
+    /// The newest interpreter that fits a case.
     pub(super) fn fitting(&self, case: &Case) -> Result<Option<Interpreter>, Failure> {
-        let range =
-            Range::parse(&case.expected.python).map_err(|error| broken(&case.name, error))?;
-        let packages = &case.expected.packages;
+        let found = self.that_is(case.needs());
+        found.map_err(|error| broken(&case.name, error))
+    }
+
+    /// The newest interpreter that is within a range and has packages in their versions. Those of
+    /// the cache folder come first.
+    pub(super) fn that_is(&self, needs: Needs<'_>) -> anyhow::Result<Option<Interpreter>> {
+        let range = Range::parse(needs.python)?;
+        let packages = needs.packages;
         let cached = packages
             .iter()
             .filter(|_| self.may_look)
@@ -312,11 +335,15 @@ impl Interpreters {
                     .join("bin/python");
                 Interpreter::find(Some(&path)).ok()
             });
+        let has = |interpreter: &Interpreter, name: &str, version: &String| match name {
+            CPYTHON => interpreter.description == format!("{CPYTHON} {version}"),
+            name => interpreter.package(name).as_ref() == Some(version),
+        };
         let fits = |interpreter: &Interpreter| {
             range.holds(interpreter.version)
                 && packages
                     .iter()
-                    .all(|(name, version)| interpreter.package(name).as_ref() == Some(version))
+                    .all(|(name, version)| has(interpreter, name, version))
         };
         Ok(cached.chain(self.known.iter().rev().cloned()).find(fits))
     }
@@ -375,6 +402,7 @@ impl Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{oracle::Spec, scrub::corpus::IssueList};
 
     #[test]
     fn a_short_signature_is_the_first_half_of_the_words_or_the_class() {
@@ -388,6 +416,21 @@ mod tests {
             ("timeout", "timeout"),
         ] {
             assert_eq!(cut_short(signature), short);
+        }
+    }
+
+    #[test]
+    fn the_historical_issues_have_ranges_and_signatures() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/historical/issues.toml");
+        let text = std::fs::read_to_string(path).unwrap();
+        for issue in IssueList::parse(&text).unwrap().issues {
+            assert!(Range::parse(&issue.python).is_ok(), "{}", issue.id);
+            let signature = issue.signature.as_deref();
+            assert!(
+                signature.is_none_or(|text| Spec::parse(text).is_ok()),
+                "{}",
+                issue.id
+            );
         }
     }
 

@@ -79,6 +79,7 @@ complete -c minrepro -n "__fish_minrepro_needs_command" -a "man" -d 'Print the m
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "skill" -d 'Print a `SKILL.md` that tells a coding agent when and how to use minrepro'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "mcp" -d 'Serve coding agents over the Model Context Protocol on standard input and output'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "bench" -d 'Minimize every case of a corpus and print a table'
+complete -c minrepro -n "__fish_minrepro_needs_command" -a "corpus" -d 'Fetch the code of the historical issues that `bench --historical` minimizes'
 complete -c minrepro -n "__fish_minrepro_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l format -d 'How to print the findings: for people, or as one JSON value per line on standard output' -r -f -a "human\t'For people'
 jsonl\t'As JSON, one event per line'"
@@ -271,27 +272,58 @@ warm\t'Warm, or fail'
 cold\t'Each in a fresh interpreter'"
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l json -d 'Write all figures as JSON' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l keep -d 'Keep the results: a file for each case' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l historical -d 'Minimize issues that `minrepro corpus fetch` has fetched [default: corpus/historical/issues.toml]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l label -d 'Minimize only issues of this kind: a whole kind, or one of its words' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l only -d 'Minimize only these issues' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l max-time -d 'Stop each reduction after this time [default: 4m]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l name -d 'A name for the rows of this run, for `--compare`' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l history -d 'The file of the history [default: minrepro/history.jsonl in the user\'s cache folder]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l compare -d 'Minimize nothing; compare two versions of minrepro by their rows in the history, each a commit or a name' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l plot -d 'Write the comparison as a page with a plot: FILE.html' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l check -d 'Reduce nothing; check that `repro.py` and `ideal.py` show the case\'s signature, `ideal.py` on the case\'s rung but not on the next weaker one, and that the judge tells slips from `ideal.py`'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l speed -d 'Reduce nothing; time `repro.py` and `ideal.py`, cold and warm'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l ablation -d 'Also run the final ablation of each result'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l install -d 'Let uv install missing interpreters and packages into minrepro\'s part of the cache folder'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l trust -d 'Run scripts whatever the review finds; they are still confined'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s q -l quiet -d 'Print nothing but errors'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s v -l verbose -d 'Print more: every accepted change'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "check" -d 'Run a script several times, and show the signature of its bug and how often it shows'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "scrub" -d 'Turn a GitHub issue into a minimized repro, a report and a comment'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "bisect" -d 'Find the version in which a bug appeared or disappeared'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "diagnose" -d 'Classify a failure of PyTorch: its component, its category, its line, where to look'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "review" -d 'List what a script does that a stranger\'s script should not do, without running it'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "triage" -d 'Suggest labels for an issue in PyTorch\'s distributed or compiler queue'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "stale" -d 'Find marks of tests, such as `expectedFailure`, that no longer hold'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "passes" -d 'List the reduction passes, or explain one'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "man" -d 'Print the manual page of minrepro, or of a verb'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "skill" -d 'Print a `SKILL.md` that tells a coding agent when and how to use minrepro'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "mcp" -d 'Serve coding agents over the Model Context Protocol on standard input and output'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "bench" -d 'Minimize every case of a corpus and print a table'
-complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and not __fish_seen_subcommand_from fetch help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and not __fish_seen_subcommand_from fetch help" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and not __fish_seen_subcommand_from fetch help" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and not __fish_seen_subcommand_from fetch help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and not __fish_seen_subcommand_from fetch help" -f -a "fetch" -d 'Fetch the code of historical issues with `gh`, and compare it with the recorded hashes'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and not __fish_seen_subcommand_from fetch help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and __fish_seen_subcommand_from fetch" -l only -d 'Fetch only these issues' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and __fish_seen_subcommand_from fetch" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and __fish_seen_subcommand_from fetch" -l offline -d 'Ask nobody; compare the code that was fetched before'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and __fish_seen_subcommand_from fetch" -l record -d 'Write the hashes of the fetched code into FILE'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and __fish_seen_subcommand_from fetch" -s q -l quiet -d 'Print nothing but errors'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and __fish_seen_subcommand_from fetch" -s v -l verbose -d 'Print more: every accepted change'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and __fish_seen_subcommand_from fetch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and __fish_seen_subcommand_from help" -f -a "fetch" -d 'Fetch the code of historical issues with `gh`, and compare it with the recorded hashes'
+complete -c minrepro -n "__fish_minrepro_using_subcommand corpus; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "check" -d 'Run a script several times, and show the signature of its bug and how often it shows'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "scrub" -d 'Turn a GitHub issue into a minimized repro, a report and a comment'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "bisect" -d 'Find the version in which a bug appeared or disappeared'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "diagnose" -d 'Classify a failure of PyTorch: its component, its category, its line, where to look'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "review" -d 'List what a script does that a stranger\'s script should not do, without running it'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "triage" -d 'Suggest labels for an issue in PyTorch\'s distributed or compiler queue'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "stale" -d 'Find marks of tests, such as `expectedFailure`, that no longer hold'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "passes" -d 'List the reduction passes, or explain one'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "man" -d 'Print the manual page of minrepro, or of a verb'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "skill" -d 'Print a `SKILL.md` that tells a coding agent when and how to use minrepro'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "mcp" -d 'Serve coding agents over the Model Context Protocol on standard input and output'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "bench" -d 'Minimize every case of a corpus and print a table'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "corpus" -d 'Fetch the code of the historical issues that `bench --historical` minimizes'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and not __fish_seen_subcommand_from check scrub bisect diagnose review triage stale passes completions man skill mcp bench corpus help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c minrepro -n "__fish_minrepro_using_subcommand help; and __fish_seen_subcommand_from passes" -f -a "explain" -d 'Explain a pass, with an example'
+complete -c minrepro -n "__fish_minrepro_using_subcommand help; and __fish_seen_subcommand_from corpus" -f -a "fetch" -d 'Fetch the code of historical issues with `gh`, and compare it with the recorded hashes'
