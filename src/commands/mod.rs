@@ -1,6 +1,7 @@
 //! The verbs, a file each. Each takes its arguments as typed and ends with an exit status or a
 //! failure.
 
+mod backlog;
 mod bench;
 mod bisect;
 mod check;

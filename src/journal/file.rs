@@ -1,5 +1,5 @@
-//! The file of a journal: opened under a lock, read once, appended to line by line, in the user's
-//! cache folder. Does not interpret the lines.
+//! A file that is opened under a lock, read once and appended to line by line: that of a journal in
+//! the user's cache folder, and that of a backlog. Does not interpret the lines.
 
 use std::{
     fs::{self, OpenOptions, TryLockError},
@@ -46,24 +46,32 @@ pub enum JournalError {
     },
 }
 
-/// An open journal file.
+/// An open file of lines. Nobody else opens it until it is dropped.
 #[derive(Debug)]
-pub(super) struct File {
+pub(crate) struct LineFile {
     path: PathBuf,
     file: fs::File,
 }
 
-impl File {
-    /// Opens the file of an identity and reads it whole.
+impl LineFile {
+    /// Opens the journal of an identity and reads it whole.
     pub(super) fn open(folder: &Path, identity: &str) -> Result<(Self, String), JournalError> {
         let name = blake3::hash(identity.as_bytes()).to_hex();
         let path = folder.join(format!("{}.jsonl", &name[..32]));
+        fs::create_dir_all(folder).map_err(|source| JournalError::Io {
+            path: path.clone(),
+            source,
+        })?;
+        remove_old(folder);
+        Self::at(path)
+    }
+
+    /// Opens or creates a file and reads it whole.
+    pub(crate) fn at(path: PathBuf) -> Result<(Self, String), JournalError> {
         let failed = |source| JournalError::Io {
             path: path.clone(),
             source,
         };
-        fs::create_dir_all(folder).map_err(failed)?;
-        remove_old(folder);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = open_regular(&path, Links::Refused, &options).map_err(failed)?;
@@ -87,7 +95,7 @@ impl File {
     }
 
     /// Truncates the file after the part that can be trusted, and appends from there.
-    pub(super) fn keep(&self, length: u64) -> Result<(), JournalError> {
+    pub(crate) fn keep(&self, length: u64) -> Result<(), JournalError> {
         let cut = || {
             self.file.set_len(length)?;
             (&self.file).seek(SeekFrom::Start(length))
@@ -99,8 +107,13 @@ impl File {
     }
 
     /// Appends a line by one write, so that a kill leaves it whole, torn at the end, or not at all.
-    pub(super) fn append(&mut self, line: &str) -> io::Result<()> {
+    pub(crate) fn append(&mut self, line: &str) -> io::Result<()> {
         self.file.write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// Waits until the disk has all that was appended.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
     }
 }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::oracle::{Seed, SequentialTest, Signature, Verdict};
-use file::File;
+pub(crate) use file::LineFile;
 pub use file::{JournalError, cache_folder};
 pub(crate) use inputs::{fingerprint, state_of_files};
 
@@ -127,7 +127,7 @@ pub struct Journal {
     baseline: Option<BaselineRecord>,
     records: HashMap<Key, TrialRecord>,
     traces: HashMap<Key, Option<Evidence>>,
-    file: Option<File>,
+    file: Option<LineFile>,
 }
 
 impl Journal {
@@ -142,7 +142,7 @@ impl Journal {
     /// A last line that was torn when its writer was killed is dropped, and so is everything after
     /// a damaged line.
     pub fn open(folder: &Path, identity: &str) -> Result<Self, JournalError> {
-        let (file, text) = File::open(folder, identity)?;
+        let (file, text) = LineFile::open(folder, identity)?;
         let mut journal = Self::default();
         let mut trusted = 0;
         for line in text.split_inclusive('\n') {
