@@ -38,6 +38,10 @@ pub(super) struct World {
     pub(super) scrub: Option<u32>,
     /// What happens to the issue once it has been read.
     pub(super) meanwhile: Option<fn(&mut Self)>,
+    /// The issues that a search finds.
+    pub(super) others: Vec<Self>,
+    /// An issue that the search finds and nobody may read.
+    pub(super) hidden: Option<u64>,
 }
 
 /// What goes wrong.
@@ -85,7 +89,62 @@ impl World {
             fault: None,
             scrub: None,
             meanwhile: None,
+            others: Vec::new(),
+            hidden: None,
         }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.issue["number"].as_u64().unwrap()
+    }
+
+    /// The place among the others of the issue that a call is about.
+    fn other(&self, path: &str, body: &Value) -> Option<usize> {
+        let in_path = path.split("/issues/").nth(1).and_then(|rest| {
+            let digits = rest.split(['/', '?']).next()?;
+            digits.parse().ok()
+        });
+        let variables = &body["variables"];
+        let input = &variables["input"];
+        let ids = [
+            &variables["id"],
+            &input["subjectId"],
+            &input["labelableId"],
+            &input["issueId"],
+        ];
+        let in_id = ids.iter().find_map(|id| {
+            let digits = id.as_str()?.strip_prefix("I_")?;
+            digits.parse().ok()
+        });
+        let number: u64 = in_path.or(in_id).or_else(|| variables["number"].as_u64())?;
+        self.others
+            .iter()
+            .position(|other| other.number() == number)
+    }
+
+    /// A page of what a search finds.
+    fn search(&self, path: &str) -> Value {
+        let parameter = |name: &str| -> usize {
+            let mut parts = path.split(['?', '&']);
+            let value = parts.find_map(|part| part.strip_prefix(name));
+            value.unwrap().parse().unwrap()
+        };
+        let (page, size) = (parameter("page="), parameter("per_page="));
+        let mut all: Vec<Value> = self
+            .others
+            .iter()
+            .map(|world| json!({"number": world.number(), "title": world.issue["title"]}))
+            .collect();
+        all.extend(
+            self.hidden
+                .map(|number| json!({"number": number, "title": "hidden"})),
+        );
+        let total = all.len();
+        for item in &mut all {
+            item["repository_url"] = "https://api.github.com/repos/o/r".into();
+        }
+        let shown: Vec<Value> = all.into_iter().skip((page - 1) * size).take(size).collect();
+        json!({"total_count": total, "incomplete_results": false, "items": shown})
     }
 
     pub(super) fn label_names(&self) -> Vec<String> {
@@ -163,6 +222,19 @@ impl World {
     /// The answer to a call: status, headers, body.
     fn answer(&mut self, method: &str, path: &str, body: &Value) -> (u16, String, Value) {
         let plain = |value: Value| (200, String::new(), value);
+        if let Some(at) = self.other(path, body) {
+            let other = &mut self.others[at];
+            other.calls.push(Self::name(method, path, body));
+            return other.answer(method, path, body);
+        }
+        if path.starts_with("/search/issues") {
+            return plain(self.search(path));
+        }
+        if path == "/rate_limit" {
+            let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+            let used_up = json!({"limit": 5000, "remaining": 0, "reset": now});
+            return plain(json!({"resources": {"core": used_up}}));
+        }
         if path.starts_with("/graphql") {
             return plain(self.graphql(body));
         }
@@ -170,10 +242,11 @@ impl World {
         if method != "GET" {
             return (405, String::new(), json!({"message": "no"}));
         }
-        if below == "issues/7" {
+        let own = format!("issues/{}", self.number());
+        if below == own {
             return plain(self.issue.clone());
         }
-        if let Some(query) = below.strip_prefix("issues/7/comments") {
+        if let Some(query) = below.strip_prefix(&format!("{own}/comments")) {
             // Pages of two, whatever was asked for.
             let page: usize = query
                 .split("page=")
@@ -189,7 +262,7 @@ impl World {
                 .collect();
             let link = if self.comments.len() > page * 2 {
                 format!(
-                    "Link: <https://api.github.com/repos/o/r/issues/7/comments?per_page=100&page={}>; rel=\"next\"\r\n",
+                    "Link: <https://api.github.com/repos/o/r/{own}/comments?per_page=100&page={}>; rel=\"next\"\r\n",
                     page + 1
                 )
             } else {
@@ -295,8 +368,8 @@ impl World {
         let asked = query.split("...on Issue{").nth(1).unwrap_or_default();
         let mut issue = json!({"__typename": "Issue"});
         for (field, value) in [
-            ("id", json!("I_7")),
-            ("number", json!(7)),
+            ("id", json!(format!("I_{}", self.number()))),
+            ("number", self.issue["number"].clone()),
             ("title", self.issue["title"].clone()),
             ("body", self.issue["body"].clone()),
             ("url", json!("https://github.com/o/r/issues/7")),

@@ -69,10 +69,10 @@ pub(super) fn post(
     }
     let is_complete = carried.is_complete();
     let interrupted = carried.interrupted;
-    settle(&mut entry, carried);
-    for trouble in &entry.troubles {
+    for trouble in &carried.troubles {
         printer.warning(&format!("{}: {trouble}", entry.name()));
     }
+    settle(&mut entry, carried);
     queue.put(entry)?;
     if is_complete {
         // Only now: until the queue knows, a kill must not make it forget what is written.
