@@ -17,7 +17,7 @@ Examples:
   minrepro scrub 123456 --with einops --python ~/venvs/torch29/bin/python
   minrepro scrub 123456 --versions 2.6.0,2.7.1,2.8.0 --install --pytorch ~/pytorch
   minrepro scrub --search 'label:\"oncall: pt2\" is:open' --limit 500
-  minrepro scrub --approve                            shows all plans of that search and asks
+  minrepro scrub --approve                            asks about each plan of that search
   minrepro scrub --from script.py --signature \"RuntimeError: expected scalar\"";
 
 pub(super) const BISECT_EXAMPLES: &str = "\

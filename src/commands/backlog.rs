@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
     script_runner::Bench,
-    scrub::{posting, run_args, tools},
+    scrub::{each, posting, run_args, tools},
 };
 use crate::{
     cli::{Exit, Failure, Printer, ScrubArgs},
     scrub::{
         backlog::{self, BacklogEntry, BacklogSettings, EntryState, PAGE_FILE, PlanState, Queue},
-        steps::ScrubSettings,
+        steps::IssueSource,
     },
 };
 
@@ -25,18 +25,14 @@ fn folder(args: &ScrubArgs) -> PathBuf {
 }
 
 /// Scrubs all issues that a search finds.
-pub(super) fn scrub_all(
-    search: &str,
-    args: &ScrubArgs,
-    each: ScrubSettings,
-    printer: Printer,
-) -> Result<Exit, Failure> {
+pub(super) fn scrub_all(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure> {
     let settings = BacklogSettings {
-        search: search.to_owned(),
+        search: args.search.clone().unwrap_or_default(),
         repo: args.repo.clone(),
         limit: usize::from(args.limit.unwrap_or(LIMIT)),
         folder: folder(args),
-        each,
+        // Each scrub has an issue of its own.
+        each: each(args, IssueSource::GitHub(0))?,
         posting: posting(args.dry_run, args.post),
     };
     let tools = tools(printer)?;

@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use super::{backlog, script_runner::Bench};
+use super::script_runner::Bench;
 use crate::{
     cli::{
         Assume, Exit, Failure, IssueName, Printer, ProbeArgs, RunArgs, RunnerKind, ScrubArgs,
@@ -25,12 +25,6 @@ use crate::{
 const TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(super) fn scrub(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure> {
-    if args.approve {
-        return backlog::approve(args, printer);
-    }
-    if let Some(search) = &args.search {
-        return backlog::scrub_all(search, args, each(args, IssueSource::GitHub(0))?, printer);
-    }
     let settings = settings(args)?;
     let tools = tools(printer)?;
     std::fs::create_dir_all(&settings.folder).map_err(|error| {
@@ -200,7 +194,7 @@ fn settings(args: &ScrubArgs) -> Result<ScrubSettings, Failure> {
 }
 
 /// The settings that do not depend on the issue.
-fn each(args: &ScrubArgs, source: IssueSource) -> Result<ScrubSettings, Failure> {
+pub(super) fn each(args: &ScrubArgs, source: IssueSource) -> Result<ScrubSettings, Failure> {
     Ok(ScrubSettings {
         source,
         repo: repository(None, args.repo.as_ref())?,

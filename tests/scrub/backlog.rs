@@ -112,7 +112,8 @@ fn recorded_command(place: &Place, python: &Path) -> Command {
 
 /// Starts a command and kills it after so many calls of GitHub; its status if it ended before.
 fn killed_after(place: &Place, mut command: Command, calls: usize) -> Option<i32> {
-    let last = place.server.calls().len() + calls;
+    let called = || place.server.world.lock().unwrap().calls.len();
+    let last = called() + calls;
     let mut child = command
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -122,7 +123,7 @@ fn killed_after(place: &Place, mut command: Command, calls: usize) -> Option<i32
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();
         }
-        if place.server.calls().len() >= last {
+        if called() >= last {
             child.kill().unwrap();
             child.wait().unwrap();
             return None;
@@ -209,6 +210,39 @@ fn a_backlog_that_is_killed_again_and_again_ends_each_issue_once() {
     ));
     // A kill costs the runs of the program that was running.
     assert!(repeated <= 5 * 5, "{repeated}");
+}
+
+/// The write goes on without the scrub that has begun it.
+#[test]
+fn a_write_that_outlives_a_killed_scrub_is_not_repeated() {
+    if !has_gh("a write that outlives its scrub") {
+        return;
+    }
+    let place = Place::new(holding([10]));
+    let output = scrub_all(&place, &["--dry-run"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    // Search, subscription, issue with comments, the lookup of the issue, the comment.
+    let at = place.server.calls().len() + 5;
+    place.server.world.lock().unwrap().fault = Some((at, Fault::Late(4)));
+    assert_eq!(
+        killed_after(&place, scrub_all(&place, &["--post"]), 6),
+        None
+    );
+    assert_eq!(place.server.calls()[at], "add comment");
+    assert!(
+        place.server.world.lock().unwrap().others[0]
+            .comments
+            .is_empty()
+    );
+    let output = scrub_all(&place, &["--post"]).output().unwrap();
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(
+        told.contains("waiting for a write that an earlier scrub"),
+        "{told}"
+    );
+    let world = place.server.world.lock().unwrap();
+    assert_eq!(wrong_writes(&world.others[0]), None, "{told}");
 }
 
 #[test]

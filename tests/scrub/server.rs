@@ -59,6 +59,8 @@ pub(super) enum Fault {
     CtrlC(u8),
     /// The answer takes so many seconds.
     Slow(u64),
+    /// The call takes effect, and is answered, after so many seconds.
+    Late(u64),
 }
 
 pub(super) struct Server {
@@ -431,7 +433,7 @@ impl Server {
     }
 }
 
-fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
+fn serve(stream: UnixStream, shared: &Mutex<World>, folder: &Path) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
     loop {
@@ -461,12 +463,17 @@ fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
             return;
         }
         let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        let mut world = world.lock().unwrap();
+        let mut world = shared.lock().unwrap();
         let index = world.record(World::name(method, path, &body));
         let fault = world
             .fault
             .filter(|(at, _)| *at == index)
             .map(|(_, fault)| fault);
+        if let Some(Fault::Late(seconds)) = fault {
+            drop(world);
+            thread::sleep(Duration::from_secs(seconds));
+            world = shared.lock().unwrap();
+        }
         let (status, headers, answer) = match fault {
             Some(Fault::CutBefore) => return,
             Some(Fault::Status(status)) => (

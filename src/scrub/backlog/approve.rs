@@ -25,10 +25,10 @@ const ANSWERS: [(&str, &str); 5] = [
 ];
 const SKIP: usize = 3;
 
-/// What one question led to.
-enum Answer {
-    GoOn,
-    Quit,
+/// Whether the user wants to see the next plan.
+enum NextPlan {
+    Wanted,
+    Unwanted,
 }
 
 /// The plans that are being looked at.
@@ -60,7 +60,7 @@ pub fn approve(folder: &Path, tools: &ExternalTools, printer: Printer) -> Result
     };
     let asked = approval.ask_all();
     page::write(&approval.queue, folder)?;
-    asked.map_err(|failure| failure.hint("run the same command again to continue"))?;
+    asked?;
     approval.tell_rest();
     Ok(approval.queue)
 }
@@ -83,7 +83,7 @@ impl Approval<'_> {
             self.printer
                 .always(format!("\nplan {} of {count}", index + 1));
             self.show(at);
-            if let Answer::Quit = self.ask(at)? {
+            if let NextPlan::Unwanted = self.ask(at)? {
                 break;
             }
         }
@@ -117,7 +117,7 @@ impl Approval<'_> {
         }
     }
 
-    fn ask(&mut self, at: usize) -> Result<Answer, Failure> {
+    fn ask(&mut self, at: usize) -> Result<NextPlan, Failure> {
         let question = "carry it out? PyTorch requires that a person has read what is posted";
         let flag = "--search TEXT --post";
         match self.prompt.choose(question, &ANSWERS, SKIP, flag)? {
@@ -128,10 +128,10 @@ impl Approval<'_> {
                 self.queue.put(entry)?;
             }
             2 => self.ask_about_kind(at)?,
-            4 => return Ok(Answer::Quit),
+            4 => return Ok(NextPlan::Unwanted),
             _ => {}
         }
-        Ok(Answer::GoOn)
+        Ok(NextPlan::Wanted)
     }
 
     /// Shows all plans with the same end, then asks once. Nobody agrees to what was not shown.

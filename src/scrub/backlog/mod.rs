@@ -98,8 +98,10 @@ pub fn work_off(
     if let Err(failure) = worked {
         let done = backlog.count(|entry| entry.state == EntryState::Done);
         let all = backlog.queue.entries().len();
-        printer.always(format!("{done} of {all} issues are done"));
-        return Err(failure.hint("run the same command again to continue"));
+        printer.always(format!(
+            "{done} of {all} issues are done; run the same command again to continue"
+        ));
+        return Err(failure);
     }
     Ok(backlog.queue)
 }
