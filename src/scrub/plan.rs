@@ -66,6 +66,8 @@ pub fn carry_out(
         ..CarriedOut::default()
     };
     let file = subscription::file(&state.repo, issue.number);
+    // A killed attempt at the same plan may have left the user subscribed.
+    let is_left_behind = file.as_deref().and_then(subscription::read).is_some();
     let saved = match subscription::save(file.as_deref(), issue, github) {
         Ok(saved) => Some(saved),
         Err(GhError::Interrupted(signal)) => {
@@ -97,10 +99,17 @@ pub fn carry_out(
         }
     };
     if let Some(changed) = changed {
-        subscription::forget(file.as_deref());
         carried.troubles.push(format!(
             "nothing was written: {changed}; run the same command again to take it into account"
         ));
+        if let Some(saved) = saved.filter(|_| is_left_behind)
+            && let Err(error) = restore(saved, false, issue, github, tools)
+        {
+            let trouble = not_restored(saved, &error, file.as_deref());
+            carried.troubles.push(trouble);
+            return carried;
+        }
+        subscription::forget(file.as_deref());
         return carried;
     }
     // A signal between a write and the restoring would leave the user subscribed.

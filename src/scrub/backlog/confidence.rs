@@ -106,8 +106,8 @@ mod tests {
         }
     }
 
-    fn tested(same: usize, of: usize) -> Option<Tested> {
-        Some(Tested {
+    fn tested(same: usize, of: usize) -> Tested {
+        Tested {
             with: "PyTorch 2.9.1".to_owned(),
             python: "3.12".to_owned(),
             device: "CPU".to_owned(),
@@ -115,7 +115,7 @@ mod tests {
             of,
             seen: String::new(),
             settings: Vec::new(),
-        })
+        }
     }
 
     #[test]
@@ -131,11 +131,11 @@ mod tests {
         assert_eq!(level(&it), PlanConfidence::Doubtful);
 
         let mut it = report(ScrubEnd::Minimized);
-        it.found.ran_with = tested(3, 3);
+        it.found.ran_with = Some(tested(3, 3));
         assert_eq!(level(&it), PlanConfidence::Likely);
-        it.found.ran_with = tested(2, 3);
+        it.found.ran_with = Some(tested(2, 3));
         assert_eq!(level(&it), PlanConfidence::Doubtful);
-        it.found.ran_with = tested(0, 7);
+        it.found.ran_with = Some(tested(0, 7));
         it.found.doubts = vec![Doubt::new(DoubtKind::Device, "no GPU")];
         assert_eq!(
             confidence(&it),

@@ -339,7 +339,7 @@ fn ended_well(entry: &mut BacklogEntry, report: &ScrubReport) {
 
 /// The state of an issue, in a line.
 fn in_short(entry: &BacklogEntry) -> String {
-    let confidence = entry.confidence.map(|confidence| confidence.word());
+    let confidence = entry.confidence.map(PlanConfidence::word);
     let confidence = confidence
         .map(|word| format!(" ({word})"))
         .unwrap_or_default();

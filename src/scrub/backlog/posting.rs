@@ -7,9 +7,9 @@ use super::queue::{BacklogEntry, EntryState, PlanState, Queue};
 use crate::{
     cli::{Failure, Printer},
     scrub::{
-        gh::{GhError, GitHub},
+        gh::GitHub,
         issue::Issue,
-        plan::{CarriedOut, carry_out, restore_left_behind},
+        plan::{CarriedOut, carry_out},
         search::wait_for_limit,
         state::ScrubState,
         tool::{ExternalTools, Interrupted},
@@ -48,7 +48,6 @@ pub(super) fn post(
     let github = GitHub::open(tools, entry.repo.clone(), entry.number)?;
     let mut state = ScrubState::open(&folder, &entry.repo);
     state.wait_for_writer(tools)?;
-    restore_subscription(&issue, &github, &state, tools, printer)?;
     let writes: Vec<IssueWrite> = entry.plan.iter().map(|known| known.write.clone()).collect();
     let mut carried = CarriedOut::default();
     for round in 0..=ROUNDS {
@@ -112,31 +111,6 @@ fn again(entry: &mut BacklogEntry, why: &str) {
 fn read_issue(folder: &Path) -> Option<Issue> {
     let bytes = std::fs::read(issue_file(folder)).ok()?;
     serde_json::from_slice(&bytes).ok()
-}
-
-/// Restores the subscription that a killed attempt has left changed.
-fn restore_subscription(
-    issue: &Issue,
-    github: &GitHub<'_>,
-    state: &ScrubState,
-    tools: &ExternalTools,
-    printer: Printer,
-) -> Result<(), Failure> {
-    for round in 0.. {
-        match restore_left_behind(issue, github, state) {
-            Some(Err(GhError::Interrupted(signal))) => return Err(Interrupted(signal).into()),
-            Some(Err(GhError::RateLimited)) if round < ROUNDS => wait_for_limit(tools, round)?,
-            Some(Err(error)) => {
-                printer.warning(&format!(
-                    "an earlier attempt was interrupted, and your subscription could not be \
-                     restored: {error}"
-                ));
-                break;
-            }
-            Some(Ok(_)) | None => break,
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
