@@ -295,28 +295,15 @@ fn a_rate_limit_is_waited_for_and_a_failing_issue_stops_no_other() {
     );
 }
 
-#[test]
-fn plans_wait_until_somebody_has_seen_them_and_agrees() {
-    if !has_gh("a backlog with approval") {
-        return;
-    }
-    let place = Place::new(holding([10, 15, 20, 25, 11, 16]));
-    let output = scrub_all(&place, &[]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("6 plans wait"),
-        "{}",
-        stderr(&output)
-    );
-
-    // Nobody is there to ask, another process is at work, the search is another one.
+/// Nothing happens where nobody can be asked, another process is at work, or the search is another.
+fn refuses(place: &Place) {
     let approve = || place.command_for(&["--approve"], &BROKEN, &[]);
     let other = place.command_for(&["--search", "is:closed", "--repo", "o/r"], &BROKEN, &[]);
     let queue = fs::File::open(place.folder("work/scrub-backlog/queue.jsonl")).unwrap();
     for (mut command, is_held, message) in [
         (approve(), false, "there is none"),
         (
-            scrub_all(&place, &[]),
+            scrub_all(place, &[]),
             true,
             "another minrepro is at work in",
         ),
@@ -333,6 +320,45 @@ fn plans_wait_until_somebody_has_seen_them_and_agrees() {
     }
     let is_write = |call: &String| call.starts_with("add") || call.starts_with("close");
     assert!(!place.server.calls().iter().any(is_write));
+}
+
+/// The one with a comment is scrubbed anew, and its plan waits again.
+fn has_states(place: &Place) {
+    let output = scrub_all(place, &["--json"]).output().unwrap();
+    let states: Vec<(u64, String)> = rows(&output)
+        .iter()
+        .map(|row| {
+            let writes = row["writes"].as_str().unwrap().to_owned();
+            (row["number"].as_u64().unwrap(), writes)
+        })
+        .collect();
+    let expected = [
+        (10, "written"),
+        (15, "waiting"),
+        (20, "written"),
+        (25, "written"),
+        (11, "declined"),
+        (16, "waiting"),
+    ];
+    assert_eq!(states, expected.map(|(at, state)| (at, state.to_owned())));
+}
+
+#[test]
+fn plans_wait_until_somebody_has_seen_them_and_agrees() {
+    if !has_gh("a backlog with approval") {
+        return;
+    }
+    let place = Place::new(holding([10, 15, 20, 25, 11, 16]));
+    let output = scrub_all(&place, &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("6 plans wait"),
+        "{}",
+        stderr(&output)
+    );
+
+    refuses(&place);
+    let approve = || place.command_for(&["--approve"], &BROKEN, &[]);
 
     // Somebody comments on one of them before the plans are looked at.
     place.server.world.lock().unwrap().others[1]
@@ -377,24 +403,7 @@ fn plans_wait_until_somebody_has_seen_them_and_agrees() {
         "{screen}"
     );
 
-    // The one with a comment is scrubbed anew, and its plan waits again.
-    let output = scrub_all(&place, &["--json"]).output().unwrap();
-    let states: Vec<(u64, String)> = rows(&output)
-        .iter()
-        .map(|row| {
-            let writes = row["writes"].as_str().unwrap().to_owned();
-            (row["number"].as_u64().unwrap(), writes)
-        })
-        .collect();
-    let expected = [
-        (10, "written"),
-        (15, "waiting"),
-        (20, "written"),
-        (25, "written"),
-        (11, "declined"),
-        (16, "waiting"),
-    ];
-    assert_eq!(states, expected.map(|(at, state)| (at, state.to_owned())));
+    has_states(&place);
 }
 
 #[test]

@@ -433,38 +433,41 @@ impl Server {
     }
 }
 
+/// The next call: method, path, body; none if the connection ends.
+fn request(reader: &mut BufReader<UnixStream>) -> Option<(String, String, Value)> {
+    let mut line = String::new();
+    reader
+        .read_line(&mut line)
+        .ok()
+        .filter(|bytes| *bytes > 0)?;
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let (method, path) = (words.next()?, words.next()?);
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader
+            .read_line(&mut header)
+            .ok()
+            .filter(|bytes| *bytes > 0)?;
+        if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        if header.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Some((method, path, body))
+}
+
 fn serve(stream: UnixStream, shared: &Mutex<World>, folder: &Path) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).unwrap_or(0) == 0 {
-            return;
-        }
-        let mut words = line.split_whitespace();
-        let (Some(method), Some(path)) = (words.next(), words.next()) else {
-            return;
-        };
-        let mut length = 0;
-        loop {
-            let mut header = String::new();
-            if reader.read_line(&mut header).unwrap_or(0) == 0 {
-                return;
-            }
-            if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
-            }
-            if header.trim().is_empty() {
-                break;
-            }
-        }
-        let mut body = vec![0; length];
-        if reader.read_exact(&mut body).is_err() {
-            return;
-        }
-        let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    while let Some((method, path, body)) = request(&mut reader) {
         let mut world = shared.lock().unwrap();
-        let index = world.record(World::name(method, path, &body));
+        let index = world.record(World::name(&method, &path, &body));
         let fault = world
             .fault
             .filter(|(at, _)| *at == index)
@@ -481,7 +484,7 @@ fn serve(stream: UnixStream, shared: &Mutex<World>, folder: &Path) {
                 String::new(),
                 json!({"message": "something is wrong"}),
             ),
-            _ => world.answer(method, path, &body),
+            _ => world.answer(&method, &path, &body),
         };
         let scrub = world.scrub;
         drop(world);
