@@ -111,9 +111,14 @@ fn recorded_command(place: &Place, python: &Path) -> Command {
 }
 
 /// Starts a command and kills it after so many calls of GitHub; its status if it ended before.
-fn killed_after(place: &Place, mut command: Command, calls: usize) -> Option<i32> {
+fn killed_after(place: &Place, command: Command, calls: usize) -> Option<i32> {
     let called = || place.server.world.lock().unwrap().calls.len();
     let last = called() + calls;
+    killed_when(command, || called() >= last)
+}
+
+/// Starts a command and kills it at a moment; its status if it ended before.
+fn killed_when(mut command: Command, is_time: impl Fn() -> bool) -> Option<i32> {
     let mut child = command
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -123,7 +128,7 @@ fn killed_after(place: &Place, mut command: Command, calls: usize) -> Option<i32
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();
         }
-        if called() >= last {
+        if is_time() {
             child.kill().unwrap();
             child.wait().unwrap();
             return None;
@@ -181,11 +186,14 @@ fn a_backlog_that_is_killed_again_and_again_ends_each_issue_once() {
     // Somewhere in each sixth of the calls, and so in reads, runs and writes.
     let sixth = calls * (count as usize) / 5 / 6;
     for at in 0..5 {
-        let ended = killed_after(
-            &place,
-            recorded_command(&place, &python),
-            sixth - 4 + at * 3,
-        );
+        let command = recorded_command(&place, &python);
+        let ended = if at % 2 == 0 {
+            killed_after(&place, command, sixth - 4 + at * 3)
+        } else {
+            // While a script runs.
+            let before = recorded(&log);
+            killed_when(command, || recorded(&log) > before)
+        };
         assert_eq!(ended, None, "it ended before the kill");
     }
     let output = recorded_command(&place, &python).output().unwrap();
