@@ -37,7 +37,7 @@ const SCRUB_STATUSES: &[(Exit, &str)] = &[
     (Exit::Usage, "wrong flags or files"),
     (
         Exit::Environment,
-        "packages, hardware, Python, `gh` or GitHub are missing, or a write failed",
+        "packages, hardware, Python, `gh` or GitHub are missing, a write failed, or an issue of a search",
     ),
     (
         Exit::Refused,

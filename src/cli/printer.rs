@@ -16,6 +16,7 @@ use super::{
 pub struct Printer {
     quiet: bool,
     verbose: bool,
+    muted: bool,
 }
 
 /// Bold red, as compilers print it.
@@ -35,6 +36,17 @@ impl Printer {
         Self {
             quiet: globals.quiet,
             verbose: globals.verbose,
+            muted: false,
+        }
+    }
+
+    /// A printer for one of many tasks, which prints nothing unless the user wants details.
+    #[must_use]
+    pub fn for_one_of_many(self) -> Self {
+        Self {
+            quiet: self.quiet || !self.verbose,
+            muted: !self.verbose,
+            ..self
         }
     }
 
@@ -74,7 +86,9 @@ impl Printer {
 
     /// Prints a line that belongs to a prompt or an answer, even if the user wants quiet.
     pub fn always(self, line: impl Into<Painted>) {
-        Self::line(line);
+        if !self.muted {
+            Self::line(line);
+        }
     }
 
     /// Prints a line for users who want details.

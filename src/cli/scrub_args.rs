@@ -16,6 +16,8 @@ Examples:
   minrepro scrub https://github.com/pytorch/pytorch/issues/123456
   minrepro scrub 123456 --with einops --python ~/venvs/torch29/bin/python
   minrepro scrub 123456 --versions 2.6.0,2.7.1,2.8.0 --install --pytorch ~/pytorch
+  minrepro scrub --search 'label:\"oncall: pt2\" is:open' --limit 500
+  minrepro scrub --approve                            asks about each plan of that search
   minrepro scrub --from script.py --signature \"RuntimeError: expected scalar\"";
 
 pub(super) const BISECT_EXAMPLES: &str = "\
@@ -83,7 +85,7 @@ pub struct ScrubArgs {
     /// The issue, by number or URL.
     #[arg(
         value_name = "NUMBER",
-        required_unless_present = "from",
+        required_unless_present_any = ["from", "search", "approve"],
         conflicts_with = "from"
     )]
     pub issue: Option<IssueName>,
@@ -91,10 +93,32 @@ pub struct ScrubArgs {
     /// prints it (FILE.json), or a script, without using the network.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
+    /// Scrub all issues that GitHub's search finds, unattended. Their plans are kept until you
+    /// `--approve` them. Run the same command again to continue.
+    #[arg(
+        long,
+        value_name = "TEXT",
+        conflicts_with_all = ["issue", "from", "pick", "signature"]
+    )]
+    pub search: Option<String>,
+    /// Take so many issues of the search at most [default: 100].
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "search",
+        value_parser = clap::value_parser!(u16).range(1..=1000)
+    )]
+    pub limit: Option<u16>,
+    /// Show the plans that a search has made, ask about each, and write what you agree to.
+    #[arg(
+        long,
+        conflicts_with_all = ["issue", "from", "search", "dry_run", "post", "json", "pick", "signature"]
+    )]
+    pub approve: bool,
     /// The repository [default: that of the URL, else pytorch/pytorch].
     #[arg(long, value_name = "OWNER/NAME")]
     pub repo: Option<Repo>,
-    /// Folder for scripts, report and state [default: scrub-NUMBER].
+    /// Folder for scripts, report and state [default: scrub-NUMBER; scrub-backlog for a search].
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
     /// Show every write to the issue, but make none.

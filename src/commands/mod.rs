@@ -1,6 +1,7 @@
 //! The verbs, a file each. Each takes its arguments as typed and ends with an exit status or a
 //! failure.
 
+mod backlog;
 mod bench;
 mod bisect;
 mod check;
@@ -50,6 +51,8 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Exit, Failure> {
             Ok(Exit::Reduced)
         }
         Some(Verb::Mcp) => mcp::mcp(),
+        Some(Verb::Scrub(args)) if args.approve => backlog::approve(&args, printer),
+        Some(Verb::Scrub(args)) if args.search.is_some() => backlog::scrub_all(&args, printer),
         Some(Verb::Scrub(args)) => scrub::scrub(&args, printer),
         Some(Verb::Bisect(args)) => bisect::bisect(&args, printer),
         Some(Verb::Diagnose(args)) => diagnose::diagnose(&args, printer),

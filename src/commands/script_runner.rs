@@ -135,6 +135,7 @@ impl ScriptRunner for Bench {
             text: text.to_string(),
             tokens: (report.programs.before.tokens, report.programs.after.tokens),
             is_whole: report.undone.is_empty(),
+            runs: report.counts.runs,
             kept: report.kept,
         })
     }

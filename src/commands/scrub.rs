@@ -184,12 +184,21 @@ fn settings(args: &ScrubArgs) -> Result<ScrubSettings, Failure> {
             .into_owned(),
     };
     Ok(ScrubSettings {
-        source,
         repo,
         folder: args
             .dir
             .clone()
             .unwrap_or_else(|| PathBuf::from(format!("scrub-{name}"))),
+        ..each(args, source)?
+    })
+}
+
+/// The settings that do not depend on the issue.
+pub(super) fn each(args: &ScrubArgs, source: IssueSource) -> Result<ScrubSettings, Failure> {
+    Ok(ScrubSettings {
+        source,
+        repo: repository(None, args.repo.as_ref())?,
+        folder: PathBuf::new(),
         posting: posting(args.dry_run, args.post),
         json: args.json,
         assume: args.assume.map(|assumed| match assumed {

@@ -1,5 +1,5 @@
-//! The file of a journal or of a history: opened under a lock, read once, appended to line by line.
-//! Journals are in the user's cache folder. Does not interpret the lines.
+//! A file that is opened under a lock, read once and appended to line by line: that of a journal in
+//! the user's cache folder, of a history, and of a backlog. Does not interpret the lines.
 
 use std::{
     fs::{self, OpenOptions, TryLockError},
@@ -46,7 +46,7 @@ pub enum JournalError {
     },
 }
 
-/// An open file of lines.
+/// An open file of lines. Nobody else opens it until it is dropped.
 #[derive(Debug)]
 pub(crate) struct LineFile {
     path: PathBuf,
@@ -109,6 +109,11 @@ impl LineFile {
     /// Appends a line by one write, so that a kill leaves it whole, torn at the end, or not at all.
     pub(crate) fn append(&mut self, line: &str) -> io::Result<()> {
         self.file.write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// Waits until the disk has all that was appended.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
     }
 }
 

@@ -2,7 +2,7 @@
 //! verb, one calls it, pure functions parse the output. Reads are retried, writes never. A write is
 //! refused unless it concerns the issue of the scrub.
 
-use std::time::Duration;
+use std::{fs::File, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -124,15 +124,7 @@ impl<'a> GitHub<'a> {
             repo,
             number,
         };
-        let output = tools.call(&gh(["--version"]))?;
-        if output.is_missing {
-            return Err(GhError::Missing);
-        }
-        let version =
-            parse_version(&output.stdout).ok_or_else(|| GhError::Other(first_line(&output)))?;
-        if version.0 < OLDEST {
-            return Err(GhError::TooOld(version.1));
-        }
+        check_version(tools)?;
         Ok(github)
     }
 
@@ -154,7 +146,7 @@ impl<'a> GitHub<'a> {
     pub fn issue(&self) -> Result<Issue, GhError> {
         let issue = gh(["api", &self.path("")]);
         let comments = gh(["api", "--paginate", &self.path("/comments?per_page=100")]);
-        let output = self.read_all(&[issue, comments])?;
+        let output = read_all(self.tools, &[issue, comments])?;
         let parsed = issue::parse(&output[0].stdout, &output[1].stdout);
         parsed.map_err(|error| match error {
             IssueError::PullRequest => GhError::PullRequest,
@@ -246,8 +238,11 @@ impl<'a> GitHub<'a> {
     }
 
     /// Carries out a write once. The caller holds signals back so that it is not left half done.
-    pub fn write(&self, write: &IssueWrite) -> Result<(), GhError> {
-        let call = self.command(write);
+    ///
+    /// The program that writes holds the lock until it ends, even if this one is killed before.
+    pub fn write(&self, write: &IssueWrite, lock: Option<Arc<File>>) -> Result<(), GhError> {
+        let mut call = self.command(write);
+        call.stdin = lock;
         if !is_about(&call.argv, &self.repo, self.number) {
             return Err(GhError::WrongTarget);
         }
@@ -260,32 +255,36 @@ impl<'a> GitHub<'a> {
     }
 
     fn read(&self, call: &ToolCall) -> Result<ToolOutput, GhError> {
-        self.read_all(std::slice::from_ref(call))
-            .map(|mut output| output.remove(0))
+        read(self.tools, call)
     }
+}
 
-    /// Reads all at the same time and retries those that fail for a temporary reason.
-    fn read_all(&self, calls: &[ToolCall]) -> Result<Vec<ToolOutput>, GhError> {
-        let mut output = self.tools.call_all(calls)?;
-        for wait in WAITS {
-            let failed: Vec<usize> = (0..calls.len())
-                .filter(|&at| !output[at].is_success() && parse_failure(&output[at]).is_temporary())
-                .collect();
-            let Some(&first) = failed.first() else { break };
-            self.tools.note(&format!(
-                "     {}; trying again in {wait} s",
-                parse_failure(&output[first])
-            ));
-            self.tools.sleep(Duration::from_secs(wait))?;
-            let again: Vec<ToolCall> = failed.iter().map(|&at| calls[at].clone()).collect();
-            for (at, new) in failed.into_iter().zip(self.tools.call_all(&again)?) {
-                output[at] = new;
-            }
+/// Reads once, and again if that fails for a temporary reason.
+pub(super) fn read(tools: &ExternalTools, call: &ToolCall) -> Result<ToolOutput, GhError> {
+    read_all(tools, std::slice::from_ref(call)).map(|mut output| output.remove(0))
+}
+
+/// Reads all at the same time and retries those that fail for a temporary reason.
+fn read_all(tools: &ExternalTools, calls: &[ToolCall]) -> Result<Vec<ToolOutput>, GhError> {
+    let mut output = tools.call_all(calls)?;
+    for wait in WAITS {
+        let failed: Vec<usize> = (0..calls.len())
+            .filter(|&at| !output[at].is_success() && parse_failure(&output[at]).is_temporary())
+            .collect();
+        let Some(&first) = failed.first() else { break };
+        tools.note(&format!(
+            "     {}; trying again in {wait} s",
+            parse_failure(&output[first])
+        ));
+        tools.sleep(Duration::from_secs(wait))?;
+        let again: Vec<ToolCall> = failed.iter().map(|&at| calls[at].clone()).collect();
+        for (at, new) in failed.into_iter().zip(tools.call_all(&again)?) {
+            output[at] = new;
         }
-        match output.iter().find(|answer| !answer.is_success()) {
-            Some(failed) => Err(parse_failure(failed)),
-            None => Ok(output),
-        }
+    }
+    match output.iter().find(|answer| !answer.is_success()) {
+        Some(failed) => Err(parse_failure(failed)),
+        None => Ok(output),
     }
 }
 
@@ -296,8 +295,22 @@ impl GhError {
     }
 }
 
+/// Checks that `gh` is installed and new enough.
+pub(super) fn check_version(tools: &ExternalTools) -> Result<(), GhError> {
+    let output = tools.call(&gh(["--version"]))?;
+    if output.is_missing {
+        return Err(GhError::Missing);
+    }
+    let version =
+        parse_version(&output.stdout).ok_or_else(|| GhError::Other(first_line(&output)))?;
+    if version.0 < OLDEST {
+        return Err(GhError::TooOld(version.1));
+    }
+    Ok(())
+}
+
 /// A call of `gh` that asks nothing, shows nothing and reads nothing from the terminal.
-fn gh<'s>(args: impl IntoIterator<Item = &'s str>) -> ToolCall {
+pub(super) fn gh<'s>(args: impl IntoIterator<Item = &'s str>) -> ToolCall {
     let mut call = ToolCall::new(std::iter::once("gh").chain(args));
     let set = |value: &str| Some(value.to_owned());
     call.env = vec![

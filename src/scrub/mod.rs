@@ -5,6 +5,7 @@
 //! nine steps (`steps`) decide with them, run scripts by the [`script_runner::ScriptRunner`] of the
 //! commands, and write through `gh`. Called by the commands.
 
+pub mod backlog;
 pub mod bisect;
 mod chance;
 pub mod change;
@@ -19,6 +20,7 @@ pub(crate) mod python;
 pub mod repair;
 pub mod review;
 pub mod script_runner;
+mod search;
 pub mod state;
 pub mod steps;
 mod subscription;
@@ -108,8 +110,19 @@ pub fn scrub(
     runner: &mut dyn ScriptRunner,
     printer: Printer,
 ) -> Result<ScrubReport, Failure> {
+    scrub_as_read(settings, tools, runner, printer).map(|(report, _)| report)
+}
+
+/// Scrubs an issue; also returns the issue as it was when the plan was made.
+fn scrub_as_read(
+    settings: &ScrubSettings,
+    tools: &ExternalTools,
+    runner: &mut dyn ScriptRunner,
+    printer: Printer,
+) -> Result<(ScrubReport, Option<Issue>), Failure> {
     let started = Instant::now();
     let mut cx = ScrubContext::open(settings, tools, runner, printer)?;
+    cx.state.wait_for_writer(tools)?;
     let issue = steps::fetch::fetch(&mut cx)?;
     if let (Some(issue), Some(github)) = (&issue, &cx.github)
         && settings.posting != Posting::DryRun
@@ -141,7 +154,7 @@ pub fn scrub(
         interrupted = carried.interrupted;
     }
     let comment = steps::report::comment(&cx.found, end);
-    Ok(ScrubReport {
+    let report = ScrubReport {
         version: 1,
         repo: settings.repo.to_string(),
         number: issue.as_ref().map(|issue| issue.number),
@@ -153,7 +166,8 @@ pub fn scrub(
         troubles,
         seconds: started.elapsed().as_secs_f64(),
         interrupted,
-    })
+    };
+    Ok((report, issue))
 }
 
 /// The steps that decide, to an end and its reason. Of several pieces of code that may be the repro

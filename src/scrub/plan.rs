@@ -3,11 +3,11 @@
 
 use std::{path::Path, time::Duration};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     gh::{GhError, GitHub, Subscription},
-    issue::Issue,
+    issue::{Issue, Post},
     state::ScrubState,
     subscription,
     tool::ExternalTools,
@@ -16,7 +16,7 @@ use super::{
 use crate::cli::Printer;
 
 /// A write of the plan, for reports.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {
     /// The command line.
     pub command: String,
@@ -36,6 +36,17 @@ pub struct CarriedOut {
     pub troubles: Vec<String>,
     /// The signal that asked for the end, if one did.
     pub interrupted: Option<i32>,
+    /// Whether nothing was written because others changed the issue after the plan was made.
+    pub is_outdated: bool,
+    /// Whether GitHub's rate limit was in the way.
+    pub is_limited: bool,
+}
+
+impl CarriedOut {
+    /// Whether every write is visible on GitHub.
+    pub fn is_complete(&self) -> bool {
+        self.states.iter().all(|state| *state == WriteState::Done)
+    }
 }
 
 /// How long GitHub may take to subscribe whoever wrote, in seconds.
@@ -55,6 +66,8 @@ pub fn carry_out(
         ..CarriedOut::default()
     };
     let file = subscription::file(&state.repo, issue.number);
+    // A killed attempt at the same plan may have left the user subscribed.
+    let is_left_behind = file.as_deref().and_then(subscription::read).is_some();
     let saved = match subscription::save(file.as_deref(), issue, github) {
         Ok(saved) => Some(saved),
         Err(GhError::Interrupted(signal)) => {
@@ -71,30 +84,37 @@ pub fn carry_out(
     };
     // Whoever closed it, locked it or wrote since may know more.
     let changed = match github.issue() {
-        Ok(now) => changed(issue, &now),
+        Ok(now) => {
+            let changed = changed(&with_own_writes(issue, &now, writes, state), &now);
+            carried.is_outdated = changed.is_some();
+            changed
+        }
         Err(GhError::Interrupted(signal)) => {
             carried.interrupted = Some(signal);
             return carried;
         }
-        Err(error) => Some(format!("the issue could not be read again: {error}")),
+        Err(error) => {
+            carried.is_limited = error == GhError::RateLimited;
+            Some(format!("the issue could not be read again: {error}"))
+        }
     };
     if let Some(changed) = changed {
-        subscription::forget(file.as_deref());
         carried.troubles.push(format!(
             "nothing was written: {changed}; run the same command again to take it into account"
         ));
+        if let Some(saved) = saved.filter(|_| is_left_behind)
+            && let Err(error) = restore(saved, false, issue, github, tools)
+        {
+            let trouble = not_restored(saved, &error, file.as_deref());
+            carried.troubles.push(trouble);
+            return carried;
+        }
+        subscription::forget(file.as_deref());
         return carried;
     }
     // A signal between a write and the restoring would leave the user subscribed.
     tools.hold();
     let effect = write_all(&mut carried, writes, issue, github, tools, state, printer);
-    if carried
-        .states
-        .iter()
-        .all(|state| *state == WriteState::Done)
-    {
-        state.finish();
-    }
     // A person who closes an issue should hear of further comments.
     let restored = match saved {
         Some(saved) if !effect.is_closed => {
@@ -109,6 +129,40 @@ pub fn carry_out(
     }
     carried.interrupted = tools.release().map(|signal| signal.0);
     carried
+}
+
+/// The issue as it was when the plan was made, with those writes of the plan that an earlier, killed
+/// attempt has carried out.
+fn with_own_writes(
+    before: &Issue,
+    now: &Issue,
+    writes: &[IssueWrite],
+    state: &ScrubState,
+) -> Issue {
+    let mut expected = before.clone();
+    for (index, write) in writes.iter().enumerate() {
+        let identity = write.identity(index);
+        let is_own = state.written.contains(&identity)
+            || (state.doubt.as_ref() == Some(&identity) && write.is_done(now));
+        if !is_own || write.is_done(&expected) {
+            continue;
+        }
+        match write {
+            IssueWrite::Comment { .. } => {
+                let is_new = |post: &&Post| !before.comments.contains(post) && write.is_shown(post);
+                let at = now.comments.iter().position(|post| is_new(&post));
+                if let Some(at) = at.filter(|at| *at <= expected.comments.len()) {
+                    expected.comments.insert(at, now.comments[at].clone());
+                }
+            }
+            IssueWrite::Labels { add, remove } => {
+                expected.labels.retain(|label| !remove.contains(label));
+                expected.labels.extend(add.iter().cloned());
+            }
+            IssueWrite::Close { .. } => expected.is_closed = true,
+        }
+    }
+    expected
 }
 
 /// The changes to an issue since the plan was made, if they may change the plan.
@@ -179,6 +233,7 @@ fn write_all(
             carry_out_one(index, write, github, state)
         };
         carried.states[index] = outcome.state;
+        carried.is_limited |= outcome.is_limited;
         if outcome.state != WriteState::Failed {
             effect.is_subscribing |= outcome.is_made && write.subscribes();
             effect.is_closed |= write.closes();
@@ -230,6 +285,8 @@ struct WriteOutcome {
     is_made: bool,
     /// Whether the issue is closed now.
     is_closed: bool,
+    /// Whether the rate limit was in the way.
+    is_limited: bool,
 }
 
 impl WriteOutcome {
@@ -239,6 +296,7 @@ impl WriteOutcome {
             why: String::new(),
             is_made: false,
             is_closed: false,
+            is_limited: false,
         }
     }
 
@@ -248,6 +306,14 @@ impl WriteOutcome {
             why,
             is_made: true,
             is_closed: false,
+            is_limited: false,
+        }
+    }
+
+    fn failed(state: WriteState, error: &GhError) -> Self {
+        Self {
+            is_limited: *error == GhError::RateLimited,
+            ..Self::made(state, error.to_string())
         }
     }
 
@@ -279,11 +345,11 @@ fn carry_out_one(
                 return done().seen_in(&now);
             }
             Ok(_) => {}
-            Err(error) => return WriteOutcome::made(WriteState::InDoubt, error.to_string()),
+            Err(error) => return WriteOutcome::failed(WriteState::InDoubt, &error),
         }
     }
     state.begin(&identity);
-    let failure = github.write(write).err();
+    let failure = github.write(write, state.write_lock()).err();
     match (github.issue(), failure) {
         (Ok(now), _) if write.is_done(&now) => {
             state.settle(&identity, true);
@@ -291,18 +357,19 @@ fn carry_out_one(
         }
         (Ok(_), failure) => {
             state.settle(&identity, false);
-            let why = failure.map_or_else(
-                || "GitHub does not show it".to_owned(),
-                |error| error.to_string(),
-            );
-            WriteOutcome::made(WriteState::Failed, why)
+            match failure {
+                Some(error) => WriteOutcome::failed(WriteState::Failed, &error),
+                None => {
+                    WriteOutcome::made(WriteState::Failed, "GitHub does not show it".to_owned())
+                }
+            }
         }
         // `gh` reported success. That nobody can look does not undo it.
         (Err(_), None) => {
             state.settle(&identity, true);
             done()
         }
-        (Err(_), Some(failure)) => WriteOutcome::made(WriteState::InDoubt, failure.to_string()),
+        (Err(_), Some(failure)) => WriteOutcome::failed(WriteState::InDoubt, &failure),
     }
 }
 

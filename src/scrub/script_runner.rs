@@ -34,6 +34,8 @@ pub struct MinimizedScript {
     pub kept: Vec<WhyKept>,
     /// Whether nothing was left undone.
     pub is_whole: bool,
+    /// The number of runs that it took now.
+    pub runs: u64,
 }
 
 /// Runs and minimizes programs. The commands implement it, since the flow is below them.

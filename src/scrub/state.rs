@@ -3,13 +3,27 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs::{File, OpenOptions, TryLockError},
     path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
 
-use super::issue::Repo;
-use crate::{report::write_atomically, runner::Outcome};
+use super::{
+    issue::Repo,
+    tool::{ExternalTools, Interrupted},
+};
+use crate::{
+    files::{Links, open_regular},
+    report::write_atomically,
+    runner::Outcome,
+};
+
+/// How often the lock of a write is tried, and after which pauses: longer than a write may take.
+const LOCK_TRIES: u32 = 700;
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// The memory of a scrub.
 #[derive(Debug, Serialize, Deserialize)]
@@ -68,6 +82,40 @@ impl ScrubState {
             self.written.insert(write.to_owned());
         }
         self.keep();
+    }
+
+    /// The lock that a write holds until it has ended, even if the scrub is killed; none if there
+    /// can be no file.
+    pub fn write_lock(&self) -> Option<Arc<File>> {
+        let file = self.lock_file()?;
+        // Whoever else holds it was waited for at the beginning.
+        let _ = file.try_lock();
+        Some(Arc::new(file))
+    }
+
+    fn lock_file(&self) -> Option<File> {
+        let path = self.file.as_ref()?.with_file_name("write.lock");
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        open_regular(&path, Links::Refused, &options).ok()
+    }
+
+    /// Waits for a write of an earlier scrub that was killed, since its outcome is not known before
+    /// it has ended.
+    pub fn wait_for_writer(&self, tools: &ExternalTools) -> Result<(), Interrupted> {
+        let Some(file) = self.doubt.as_ref().and_then(|_| self.lock_file()) else {
+            return Ok(());
+        };
+        for attempt in 0..LOCK_TRIES {
+            if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+                break;
+            }
+            if attempt == 0 {
+                tools.note("     waiting for a write that an earlier scrub has begun");
+            }
+            tools.sleep(LOCK_PAUSE)?;
+        }
+        Ok(())
     }
 
     /// Saves the memory.

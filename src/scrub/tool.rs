@@ -3,9 +3,10 @@
 //! every wait.
 
 use std::{
+    fs::File,
     path::PathBuf,
     process::Stdio,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -27,6 +28,8 @@ pub struct ToolCall {
     pub env: Vec<(&'static str, Option<String>)>,
     /// The working directory, unless it is the current one.
     pub folder: Option<PathBuf>,
+    /// The file that it has as standard input, and with it the file's lock; none if it reads nothing.
+    pub stdin: Option<Arc<File>>,
     /// The time limit.
     pub limit: Duration,
     /// Whether the user has seen the call already. Other calls are shown once they take long.
@@ -44,6 +47,7 @@ impl ToolCall {
             argv,
             env: Vec::new(),
             folder: None,
+            stdin: None,
             limit: Duration::from_mins(1),
             is_announced: false,
         }
@@ -287,10 +291,12 @@ async fn output_of(call: &ToolCall) -> ToolOutput {
     let Some((program, args)) = call.argv.split_first() else {
         return ToolOutput::default();
     };
+    let stdin = call.stdin.as_ref().and_then(|file| file.try_clone().ok());
+    let stdin = stdin.map_or_else(Stdio::null, Stdio::from);
     let mut command = tokio::process::Command::new(program);
     command
         .args(args)
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);

@@ -4,7 +4,7 @@
 use minrepro_reducers::syntax::lines::with_plain_newlines;
 use serde::{Deserialize, Serialize};
 
-use super::issue::Issue;
+use super::issue::{Issue, Post};
 
 /// A change to an issue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub enum CloseReason {
 }
 
 /// The state of a planned write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WriteState {
     /// Shown to the user, not carried out.
@@ -57,15 +57,18 @@ pub enum WriteState {
 }
 
 impl IssueWrite {
+    /// Whether a post is the comment that this writes.
+    pub(super) fn is_shown(&self, post: &Post) -> bool {
+        let Self::Comment { body } = self else {
+            return false;
+        };
+        with_plain_newlines(&post.body).trim() == with_plain_newlines(body).trim()
+    }
+
     /// Whether an issue shows that this was done.
     pub(super) fn is_done(&self, issue: &Issue) -> bool {
-        let same =
-            |a: &str, b: &str| with_plain_newlines(a).trim() == with_plain_newlines(b).trim();
         match self {
-            Self::Comment { body } => issue
-                .comments
-                .iter()
-                .any(|comment| same(&comment.body, body)),
+            Self::Comment { .. } => issue.comments.iter().any(|post| self.is_shown(post)),
             Self::Labels { add, remove } => {
                 add.iter().all(|label| issue.has_label(label))
                     && !remove.iter().any(|label| issue.has_label(label))

@@ -13,6 +13,8 @@ use crate::support::{command, newest, skip};
 const PARSED: &[(&str, &str)] = &[
     ("minrepro scrub 1", "needs GitHub"),
     ("minrepro scrub https:", "needs GitHub"),
+    ("minrepro scrub --search", "needs GitHub"),
+    ("minrepro scrub --approve", "asks at a terminal"),
     ("--install", "lets uv install from the network"),
     ("--interpreter 2.", "needs interpreters with PyTorch"),
     ("~/", "names an interpreter that is not here"),

@@ -41,7 +41,7 @@ fn version() -> String {
 /// A place whose GitHub has some issues, and whose working folder has a list of them.
 fn place() -> Place {
     let mut world = World::new(issue("first", &body(SCRIPT)));
-    world.others.extend([
+    world.elsewhere.extend([
         (8, issue("second", &body(OTHER))),
         (9, serde_json::Value::Null),
         (10, issue("third", "there is no code")),
@@ -130,7 +130,7 @@ fn code_is_fetched_compared_and_recorded() {
         .world
         .lock()
         .unwrap()
-        .others
+        .elsewhere
         .insert(8, issue("second", &body(SCRIPT)));
     let args = [
         "corpus",
@@ -163,7 +163,7 @@ fn code_is_fetched_compared_and_recorded() {
         .world
         .lock()
         .unwrap()
-        .others
+        .elsewhere
         .insert(8, serde_json::Value::Null);
     let (table, _) = run(
         &place,
@@ -316,7 +316,7 @@ fn code_that_lacks_what_its_thread_takes_for_granted_shows_no_bug() {
         .world
         .lock()
         .unwrap()
-        .others
+        .elsewhere
         .insert(10, incomplete);
     run(
         &place,

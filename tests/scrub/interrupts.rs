@@ -17,7 +17,7 @@ use super::{
 use crate::support::{command, tell};
 
 /// Runs a scrub whose process the server knows.
-fn run(place: &Place, mut command: Command) -> Output {
+pub(super) fn run(place: &Place, mut command: Command) -> Output {
     let mut world = place.server.world.lock().unwrap();
     let child = command
         .stdin(Stdio::null())

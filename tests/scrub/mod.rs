@@ -1,5 +1,6 @@
 //! The flow from an issue to a report, part by part and whole.
 
+mod backlog;
 mod corpus;
 mod daily;
 mod faults;

@@ -38,9 +38,13 @@ pub(super) struct World {
     /// The scrub that speaks to it.
     pub(super) scrub: Option<u32>,
     /// Other issues by their numbers, without comments; `null` for one that was deleted.
-    pub(super) others: BTreeMap<u64, Value>,
+    pub(super) elsewhere: BTreeMap<u64, Value>,
     /// What happens to the issue once it has been read.
     pub(super) meanwhile: Option<fn(&mut Self)>,
+    /// The issues that a search finds.
+    pub(super) others: Vec<Self>,
+    /// An issue that the search finds and nobody may read.
+    pub(super) hidden: Option<u64>,
 }
 
 /// What goes wrong.
@@ -58,6 +62,8 @@ pub(super) enum Fault {
     CtrlC(u8),
     /// The answer takes so many seconds.
     Slow(u64),
+    /// The call takes effect, and is answered, after so many seconds.
+    Late(u64),
 }
 
 pub(super) struct Server {
@@ -87,9 +93,64 @@ impl World {
             calls: Vec::new(),
             fault: None,
             scrub: None,
-            others: BTreeMap::new(),
+            elsewhere: BTreeMap::new(),
             meanwhile: None,
+            others: Vec::new(),
+            hidden: None,
         }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.issue["number"].as_u64().unwrap()
+    }
+
+    /// The place among the others of the issue that a call is about.
+    fn other(&self, path: &str, body: &Value) -> Option<usize> {
+        let in_path = path.split("/issues/").nth(1).and_then(|rest| {
+            let digits = rest.split(['/', '?']).next()?;
+            digits.parse().ok()
+        });
+        let variables = &body["variables"];
+        let input = &variables["input"];
+        let ids = [
+            &variables["id"],
+            &input["subjectId"],
+            &input["labelableId"],
+            &input["issueId"],
+        ];
+        let in_id = ids.iter().find_map(|id| {
+            let digits = id.as_str()?.strip_prefix("I_")?;
+            digits.parse().ok()
+        });
+        let number: u64 = in_path.or(in_id).or_else(|| variables["number"].as_u64())?;
+        self.others
+            .iter()
+            .position(|other| other.number() == number)
+    }
+
+    /// A page of what a search finds.
+    fn search(&self, path: &str) -> Value {
+        let parameter = |name: &str| -> usize {
+            let mut parts = path.split(['?', '&']);
+            let value = parts.find_map(|part| part.strip_prefix(name));
+            value.unwrap().parse().unwrap()
+        };
+        let (page, size) = (parameter("page="), parameter("per_page="));
+        let mut all: Vec<Value> = self
+            .others
+            .iter()
+            .map(|world| json!({"number": world.number(), "title": world.issue["title"]}))
+            .collect();
+        all.extend(
+            self.hidden
+                .map(|number| json!({"number": number, "title": "hidden"})),
+        );
+        let total = all.len();
+        for item in &mut all {
+            item["repository_url"] = "https://api.github.com/repos/o/r".into();
+        }
+        let shown: Vec<Value> = all.into_iter().skip((page - 1) * size).take(size).collect();
+        json!({"total_count": total, "incomplete_results": false, "items": shown})
     }
 
     pub(super) fn label_names(&self) -> Vec<String> {
@@ -167,6 +228,19 @@ impl World {
     /// The answer to a call: status, headers, body.
     fn answer(&mut self, method: &str, path: &str, body: &Value) -> (u16, String, Value) {
         let plain = |value: Value| (200, String::new(), value);
+        if let Some(at) = self.other(path, body) {
+            let other = &mut self.others[at];
+            other.calls.push(Self::name(method, path, body));
+            return other.answer(method, path, body);
+        }
+        if path.starts_with("/search/issues") {
+            return plain(self.search(path));
+        }
+        if path == "/rate_limit" {
+            let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+            let used_up = json!({"limit": 5000, "remaining": 0, "reset": now});
+            return plain(json!({"resources": {"core": used_up}}));
+        }
         if path.starts_with("/graphql") {
             return plain(self.graphql(body));
         }
@@ -174,13 +248,14 @@ impl World {
         if method != "GET" {
             return (405, String::new(), json!({"message": "no"}));
         }
-        if below == "issues/7" {
+        let own = format!("issues/{}", self.number());
+        if below == own {
             return plain(self.issue.clone());
         }
-        if let Some(answer) = self.other(below) {
+        if let Some(answer) = self.elsewhere(below) {
             return answer;
         }
-        if let Some(query) = below.strip_prefix("issues/7/comments") {
+        if let Some(query) = below.strip_prefix(&format!("{own}/comments")) {
             // Pages of two, whatever was asked for.
             let page: usize = query
                 .split("page=")
@@ -196,7 +271,7 @@ impl World {
                 .collect();
             let link = if self.comments.len() > page * 2 {
                 format!(
-                    "Link: <https://api.github.com/repos/o/r/issues/7/comments?per_page=100&page={}>; rel=\"next\"\r\n",
+                    "Link: <https://api.github.com/repos/o/r/{own}/comments?per_page=100&page={}>; rel=\"next\"\r\n",
                     page + 1
                 )
             } else {
@@ -222,12 +297,12 @@ impl World {
     }
 
     /// The answer to a call for another issue.
-    fn other(&self, below: &str) -> Option<(u16, String, Value)> {
+    fn elsewhere(&self, below: &str) -> Option<(u16, String, Value)> {
         let (number, below) = below.strip_prefix("issues/")?.split_once('/').map_or_else(
             || (below.trim_start_matches("issues/"), ""),
             |(number, below)| (number, below),
         );
-        let issue = self.others.get(&number.parse().ok()?)?;
+        let issue = self.elsewhere.get(&number.parse().ok()?)?;
         Some(match issue {
             Value::Null => (
                 410,
@@ -320,8 +395,8 @@ impl World {
         let asked = query.split("...on Issue{").nth(1).unwrap_or_default();
         let mut issue = json!({"__typename": "Issue"});
         for (field, value) in [
-            ("id", json!("I_7")),
-            ("number", json!(7)),
+            ("id", json!(format!("I_{}", self.number()))),
+            ("number", self.issue["number"].clone()),
             ("title", self.issue["title"].clone()),
             ("body", self.issue["body"].clone()),
             ("url", json!("https://github.com/o/r/issues/7")),
@@ -383,42 +458,50 @@ impl Server {
     }
 }
 
-fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
+/// The next call: method, path, body; none if the connection ends.
+fn request(reader: &mut BufReader<UnixStream>) -> Option<(String, String, Value)> {
+    let mut line = String::new();
+    reader
+        .read_line(&mut line)
+        .ok()
+        .filter(|bytes| *bytes > 0)?;
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let (method, path) = (words.next()?, words.next()?);
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader
+            .read_line(&mut header)
+            .ok()
+            .filter(|bytes| *bytes > 0)?;
+        if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        if header.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Some((method, path, body))
+}
+
+fn serve(stream: UnixStream, shared: &Mutex<World>, folder: &Path) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).unwrap_or(0) == 0 {
-            return;
-        }
-        let mut words = line.split_whitespace();
-        let (Some(method), Some(path)) = (words.next(), words.next()) else {
-            return;
-        };
-        let mut length = 0;
-        loop {
-            let mut header = String::new();
-            if reader.read_line(&mut header).unwrap_or(0) == 0 {
-                return;
-            }
-            if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
-            }
-            if header.trim().is_empty() {
-                break;
-            }
-        }
-        let mut body = vec![0; length];
-        if reader.read_exact(&mut body).is_err() {
-            return;
-        }
-        let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        let mut world = world.lock().unwrap();
-        let index = world.record(World::name(method, path, &body));
+    while let Some((method, path, body)) = request(&mut reader) {
+        let mut world = shared.lock().unwrap();
+        let index = world.record(World::name(&method, &path, &body));
         let fault = world
             .fault
             .filter(|(at, _)| *at == index)
             .map(|(_, fault)| fault);
+        if let Some(Fault::Late(seconds)) = fault {
+            drop(world);
+            thread::sleep(Duration::from_secs(seconds));
+            world = shared.lock().unwrap();
+        }
         let (status, headers, answer) = match fault {
             Some(Fault::CutBefore) => return,
             Some(Fault::Status(status)) => (
@@ -426,7 +509,7 @@ fn serve(stream: UnixStream, world: &Mutex<World>, folder: &Path) {
                 String::new(),
                 json!({"message": "something is wrong"}),
             ),
-            _ => world.answer(method, path, &body),
+            _ => world.answer(&method, &path, &body),
         };
         let scrub = world.scrub;
         drop(world);

@@ -2,7 +2,7 @@
 
 mod terminal;
 
-pub(crate) use terminal::on_terminal;
+pub(crate) use terminal::{answering, on_terminal};
 
 use std::{
     collections::BTreeMap,

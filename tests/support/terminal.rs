@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::Read,
+    io::{Read, Write},
     num::NonZero,
     os::fd::OwnedFd,
     process::{Command, ExitStatus, Stdio},
@@ -26,9 +26,24 @@ const ROWS: u16 = 60;
 /// Runs a command with a terminal as wide as this for all its streams; a change of the width comes
 /// once the text of `resized` was written.
 pub(crate) fn on_terminal(
+    command: Command,
+    columns: u16,
+    resized: Option<(&str, u16)>,
+) -> OnTerminal {
+    converse(command, columns, resized, &[])
+}
+
+/// Runs a command with a terminal for all its streams, where somebody types each answer once its
+/// question was asked.
+pub(crate) fn answering(command: Command, answers: &[(&str, &str)]) -> OnTerminal {
+    converse(command, 100, None, answers)
+}
+
+fn converse(
     mut command: Command,
     columns: u16,
     resized: Option<(&str, u16)>,
+    answers: &[(&str, &str)],
 ) -> OnTerminal {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -60,6 +75,9 @@ pub(crate) fn on_terminal(
     let mut buffer = [0; 4096];
     let mut widths = vec![(0, columns)];
     let mut resized = resized;
+    let (mut answers, mut read) = (answers.iter(), 0);
+    let mut next = answers.next();
+    let mut typing = File::from(master.try_clone().unwrap());
     while let Ok(count @ 1..) = reader.read(&mut buffer) {
         bytes.extend_from_slice(&buffer[..count]);
         if let Some((text, width)) = resized
@@ -68,6 +86,15 @@ pub(crate) fn on_terminal(
             set_width(width);
             widths.push((bytes.len(), width));
             resized = None;
+        }
+        while let Some((question, answer)) = next
+            && let Some(at) = bytes[read..]
+                .windows(question.len())
+                .position(|part| part == question.as_bytes())
+        {
+            read += at + question.len();
+            typing.write_all(format!("{answer}\n").as_bytes()).unwrap();
+            next = answers.next();
         }
     }
     OnTerminal {

@@ -15,7 +15,7 @@ pub(super) mod trivial;
 
 use std::{path::PathBuf, time::Duration};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     doubts::Doubt,
@@ -38,7 +38,7 @@ use crate::{
 };
 
 /// How a scrub ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ScrubEnd {
     /// The issue is closed, or resolved according to its comments.
     ClosedAlready,

@@ -161,7 +161,7 @@ fn rationale(why: &str, end: ScrubEnd) -> String {
 }
 
 /// The effect of a write, in words, if its command line is hard to read.
-fn in_words(write: &IssueWrite) -> Option<String> {
+pub(in crate::scrub) fn in_words(write: &IssueWrite) -> Option<String> {
     match write {
         IssueWrite::Labels { add, remove } => {
             let added = add.iter().map(|label| format!("add `{label}`"));
@@ -250,10 +250,8 @@ pub(in crate::scrub) fn post(
             })
             .collect();
         for write in writes {
-            if let IssueWrite::Comment { body } = write {
-                show(cx, "the comment would be", body);
-            } else if let Some(words) = in_words(write) {
-                cx.printer.always(format!("  {words}"));
+            for line in effect(write, "the comment would be") {
+                cx.printer.always(line);
             }
         }
         return Ok((planned, CarriedOut::default()));
@@ -285,14 +283,8 @@ pub(in crate::scrub) fn post(
     };
     cx.printer
         .always(format!("{count} to {}#{}:", cx.settings.repo, issue.number));
-    for (at, write) in writes.iter().enumerate() {
-        if let IssueWrite::Comment { body } = write {
-            show(cx, "the comment, word for word", body);
-        } else if let Some(words) = in_words(write) {
-            cx.printer.always(format!("  {words}"));
-        }
-        cx.printer
-            .always(format!("  {}. {}", at + 1, github.command(write).shown()));
+    for line in lines_of_plan(&planned(&[])) {
+        cx.printer.always(line);
     }
     let agreed = match cx.settings.posting {
         Posting::DryRun => false,
@@ -307,6 +299,9 @@ pub(in crate::scrub) fn post(
         return Ok((planned(&[]), CarriedOut::default()));
     }
     let carried = carry_out(writes, issue, github, cx.tools, &mut cx.state, cx.printer);
+    if carried.is_complete() {
+        cx.state.finish();
+    }
     let planned = planned(&carried.states);
     Ok((planned, carried))
 }
@@ -337,9 +332,24 @@ fn grounds(found: &ScrubFindings) -> Vec<String> {
     lines
 }
 
-fn show(cx: &ScrubContext<'_>, what: &str, body: &str) {
-    cx.printer.always(format!("  {what}:"));
-    for line in body.lines() {
-        cx.printer.always(format!("  | {line}"));
+/// A plan for the person who decides: every write word for word, with its command line.
+pub(in crate::scrub) fn lines_of_plan(plan: &[Planned]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (at, planned) in plan.iter().enumerate() {
+        lines.extend(effect(&planned.write, "the comment, word for word"));
+        lines.push(format!("  {}. {}", at + 1, planned.command));
     }
+    lines
+}
+
+/// The effect of a write, line by line.
+fn effect(write: &IssueWrite, comment: &str) -> Vec<String> {
+    let IssueWrite::Comment { body } = write else {
+        let words = in_words(write).into_iter();
+        return words.map(|words| format!("  {words}")).collect();
+    };
+    let lines = body.lines().map(|line| format!("  | {line}"));
+    std::iter::once(format!("  {comment}:"))
+        .chain(lines)
+        .collect()
 }

@@ -113,8 +113,10 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s q -l quiet -
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s v -l verbose -d 'Print more: every accepted change'
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l from -d 'Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script, without using the network' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l search -d 'Scrub all issues that GitHub\'s search finds, unattended. Their plans are kept until you `--approve` them. Run the same command again to continue' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l limit -d 'Take so many issues of the search at most [default: 100]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l repo -d 'The repository [default: that of the URL, else pytorch/pytorch]' -r
-complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l dir -d 'Folder for scripts, report and state [default: scrub-NUMBER]' -r -F
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l dir -d 'Folder for scripts, report and state [default: scrub-NUMBER; scrub-backlog for a search]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l assume -d 'Treat the issue as one of this kind, whatever the rules say' -r -f -a "bug\t'A bug to reproduce'
 duplicate\t'A duplicate of another issue'
 feature\t'A request for something new'
@@ -137,6 +139,7 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l pytorch -d '
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l approve -d 'Show the plans that a search has made, ask about each, and write what you agree to'
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l dry-run -d 'Show every write to the issue, but make none'
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l post -d 'Agree in advance to every write, for unattended scrubs. You are responsible for every post'
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l json -d 'Print the whole report with its plan as JSON; never prompt'
