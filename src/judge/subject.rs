@@ -33,7 +33,9 @@ const SHORT_HANG: Duration = Duration::from_secs(10);
 /// limit is four times the time that the script works before it waits.
 const HANG: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(15)];
 /// The least limit if a trace shows when it last came to something new.
-const LEAST_HANG: Duration = Duration::from_secs(1);
+const LEAST_HANG: Duration = Duration::from_millis(500);
+/// The least limit of a run that confirms such a candidate.
+const LEAST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// From where candidates are to start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,7 +147,7 @@ impl Subject {
     /// The time limit of a run that confirms a candidate with this limit, if the bug is that it
     /// does not end: one that only takes longer than before ends within it.
     pub(super) fn patient_hang_limit(&self, limit: Duration) -> Duration {
-        let patient = (limit * 4).clamp(SHORT_HANG, FIRST_HANG);
+        let patient = (limit * 4).clamp(LEAST_PATIENCE, FIRST_HANG);
         self.settings.timeout.unwrap_or(patient)
     }
 

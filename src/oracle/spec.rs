@@ -5,7 +5,7 @@ use super::{
     common_parts::{common, message},
     crash_site::CrashSite,
     exceptions::{is_internal, wrapped},
-    forms::{Part, is_status_alone, readings},
+    forms::{HangKind, Part, is_status_alone, readings},
     raise_site::{RaiseSite, is_in_library},
     signature::Signature,
 };
@@ -70,7 +70,9 @@ impl Spec {
         }
         let (mut parts, count) = best.unwrap_or_default();
         parts.extend(implied(&parts, outcomes));
-        if matches!(parts.as_slice(), [Part::Signal(_) | Part::Timeout(_)]) {
+        // Where a single run of a loop was ended is chance.
+        let is_chance = parts == [Part::Timeout(HangKind::Busy)] && outcomes.len() == 1;
+        if matches!(parts.as_slice(), [Part::Signal(_) | Part::Timeout(_)]) && !is_chance {
             // Many other things could hold a program up, or kill it.
             parts.extend(CrashSite::common(outcomes).map(Part::In));
         }

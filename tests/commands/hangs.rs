@@ -93,3 +93,38 @@ fn a_death_without_a_dump_is_extracted() {
         "{improvements:?}"
     );
 }
+
+#[test]
+fn a_loop_that_never_ends_goes_on_for_the_same_reason() {
+    let place = Place::new();
+    place.file(
+        "x.py",
+        "import math\n\nclass Ramp:\n    def __init__(self, gain):\n        self.gain = gain\n        \
+         self.seen = []\n\n    def run(self, end):\n        at = 0.0\n        while at != end:\n            \
+         if len(self.seen) < 9:\n                self.seen.append(self.gain * math.sqrt(at))\n            \
+         at += 0.1\n        return max(self.seen)\n\nprint(Ramp(2.0).run(0.5))\nprint(Ramp(2.0).run(1.0))\n",
+    );
+    let output = place.run(&[
+        "x.py",
+        "--signature",
+        "timeout",
+        "--max-runs",
+        "60",
+        "--report",
+        "r.json",
+    ]);
+    // However far it came, it is the loop of the script.
+    let result = place.read("x.min.py");
+    assert!(
+        result.contains("at += 0.1") && result.contains("while at != "),
+        "{result}"
+    );
+    assert!(!result.contains("math"), "{result}");
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    let findings = report["truth"].to_string();
+    assert!(
+        findings.contains("its loop goes on for the same reason"),
+        "{findings} {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

@@ -14,6 +14,7 @@ mod rest;
 use std::collections::BTreeSet;
 
 pub use makers::Receivers;
+pub(crate) use operations::constant;
 pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};
 use serde::{Deserialize, Serialize};

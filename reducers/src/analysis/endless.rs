@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     analysis::{
-        dependence_check::{Operations, ReportSite, Rest, Side, include, tests, told},
+        dependence_check::{Operations, ReportSite, Rest, Side, constant, include, tests, told},
         statement_tree::StatementTree,
     },
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr},
@@ -26,7 +26,10 @@ pub struct EndlessLoop {
     /// The constants in statements that the loop repeats, such as its step.
     repeated: BTreeSet<String>,
     /// All constants, such as where it begins.
+    #[serde(skip)]
     constants: BTreeSet<String>,
+    /// The constants that the program writes out anywhere.
+    written: BTreeSet<String>,
 }
 
 impl EndlessLoop {
@@ -40,7 +43,10 @@ impl EndlessLoop {
             let mut on_line = (0..tree.statements.len())
                 .filter(|&at| tree.line_of(tree.statements[at].range.start()) == begins);
             let looping = on_line.find(|&at| !exits(tree, at).is_empty())?;
-            let mut found = Self::default();
+            let mut found = Self {
+                written: constants(program),
+                ..Self::default()
+            };
             for (statement, part) in exits(tree, looping) {
                 let rest = Rest::of(tree, nodes);
                 found.add(&rest.of_part(statement, part, &frames), tree, evidence);
@@ -52,7 +58,7 @@ impl EndlessLoop {
 
     /// Whether nothing keeps the program in the loop: it has no condition.
     pub fn is_empty(&self) -> bool {
-        self.operations.is_empty() && self.constants.is_empty()
+        self.operations.is_empty() && self.repeated.is_empty()
     }
 
     /// What two runs of one program have in common.
@@ -61,7 +67,8 @@ impl EndlessLoop {
         Self {
             operations: &self.operations & &other.operations,
             repeated: &self.repeated & &other.repeated,
-            constants: &self.constants | &other.constants,
+            constants: &self.constants & &other.constants,
+            written: self.written.clone(),
         }
     }
 
@@ -71,7 +78,7 @@ impl EndlessLoop {
     pub fn goes_on_in(&self, candidate: &Self) -> bool {
         include(&candidate.operations, &self.operations)
             && self.repeated.is_subset(&candidate.constants)
-            && candidate.constants.is_subset(&self.constants)
+            && candidate.constants.is_subset(&self.written)
     }
 
     /// Adds the dependences of one of its conditions.
@@ -85,6 +92,13 @@ impl EndlessLoop {
             self.constants.insert(text.clone());
         }
     }
+}
+
+/// The constants that a program writes out.
+fn constants(program: &Program) -> BTreeSet<String> {
+    let nodes = program.tree().nodes.iter();
+    let texts = nodes.filter_map(|node| constant(program, node.node));
+    texts.map(str::to_owned).collect()
 }
 
 /// The expressions that decide whether a loop ends, each with its statement: its own condition or

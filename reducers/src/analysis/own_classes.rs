@@ -76,8 +76,9 @@ impl<'a> OwnClasses<'a> {
         found
     }
 
-    /// The imported names that the bodies of derived classes call outside of functions, by class:
-    /// by those a class tells its base what its objects are.
+    /// The imported names that the bodies of derived classes call outside of functions, by class,
+    /// and those that decorate their functions, by function: by those a class tells its base what
+    /// its objects are.
     fn declarations(&self, program: &Program) -> Declarations {
         let imported = ImportedNames::of(program.tree());
         let of_class = |class: &StmtClassDef| {
@@ -89,9 +90,24 @@ impl<'a> OwnClasses<'a> {
             let paths = calls.filter_map(|call| imported.path(&call.func));
             paths.collect::<BTreeSet<String>>()
         };
-        let derived = self.derived();
-        let found = derived.map(|name| (name.to_owned(), of_class(self.by_name[name])));
-        found.collect()
+        let of_functions = |class: &'a StmtClassDef| {
+            let functions = class.body.iter().filter_map(Stmt::as_function_def_stmt);
+            functions.map(|def| {
+                let decorators = def.decorator_list.iter();
+                let paths = decorators.filter_map(|decorator| {
+                    let called = decorator.expression.as_call_expr();
+                    imported.path(called.map_or(&decorator.expression, |call| &call.func))
+                });
+                (format!("{}.{}", class.name, def.name), paths.collect())
+            })
+        };
+        let mut found = Declarations::new();
+        for name in self.derived() {
+            let class = self.by_name[name];
+            found.insert(name.to_owned(), of_class(class));
+            found.extend(of_functions(class));
+        }
+        found
     }
 
     fn is_foreign(&self, base: &Expr) -> bool {
@@ -106,7 +122,7 @@ impl<'a> OwnClasses<'a> {
     }
 }
 
-/// What classes call, by their names.
+/// What classes and their functions call, by their names.
 pub type Declarations = BTreeMap<String, BTreeSet<String>>;
 
 /// What the classes of a program call to tell their bases what they are.
@@ -114,7 +130,7 @@ pub fn declarations(program: &Program) -> Declarations {
     OwnClasses::of(program).declarations(program)
 }
 
-/// Whether the classes of a candidate call what the classes of the same names call.
+/// Whether the classes and functions of a candidate call what those of the same names call.
 pub fn are_declared(known: &Declarations, candidate: &Declarations) -> bool {
     candidate.iter().all(|(class, calls)| {
         let known = known.get(class);
@@ -149,5 +165,12 @@ mod tests {
         assert!(!keeps(
             "import lib\nclass A(lib.B):\n    x = lib.Config()\n"
         ));
+        let script = "import lib\nclass A(lib.B):\n    @lib.field(k=1)\n    @lib.cached\n    @property\n    def f(self): pass\n";
+        let keeps = |text: &str| are_declared(&of(script), &of(text));
+        assert!(keeps(&script.replace("    @property\n", "")));
+        assert!(keeps(
+            "import lib\nclass A(lib.B):\n    def g(self): pass\n"
+        ));
+        assert!(!keeps(&script.replace("    @lib.field(k=1)\n", "")));
     }
 }

@@ -25,7 +25,10 @@ const SETTINGS: &[(&[&str], SettingTable)] = &[
         &[("strict", "False")],
     ),
     (
-        &["torch.fx.experimental.proxy_tensor.make_fx"],
+        &[
+            "torch.fx.experimental.proxy_tensor.make_fx",
+            "functorch.make_fx",
+        ],
         &[("tracing_mode", "\"real\""), ("pre_dispatch", "False")],
     ),
     (

@@ -38,9 +38,9 @@ const RUNS: usize = 2;
 /// Applies if the script hangs in a loop of its own that some condition would end.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
-    let computes = |showing: &&Outcome| showing.end == End::Timeout && !showing.timing.stuck;
+    let computes = |showing: &Outcome| showing.end == End::Timeout && !showing.timing.stuck;
     let is_open = probe.measure.is_hang() && !script.is_flaky;
-    if script.showing.filter(computes).is_none() || !is_open {
+    if !is_open || !script.showing.is_some_and(computes) {
         return Ok(None);
     }
     let outcomes = probe.run(&vec![probe.traced_job(script.bytes); RUNS])?;

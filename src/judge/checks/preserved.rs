@@ -210,7 +210,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         } else {
             decorated_around(program, &called_by_library(script))
         },
-        declarations: if reports && !is_exact(so_far) {
+        declarations: if (reports || makes_class(program, &failed_at)) && !is_exact(so_far) {
             declarations(program)
         } else {
             Declarations::new()
@@ -232,6 +232,12 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         absent,
     };
     Ok(Some(Box::new(check)))
+}
+
+/// Whether a program fails where a package creates a class for it.
+fn makes_class(program: &Program, failed_at: &[u32]) -> bool {
+    let line = failed_at.last();
+    line.is_some_and(|line| class_on(program, *line).is_some())
 }
 
 /// The classes that packages create for a program that fails where one creates another.

@@ -7,7 +7,7 @@ use crate::{
         assignments::assigned_values, calls::reads_command_line, statement_tree::is_changing,
     },
     syntax::{
-        AnyNodeRef, Ranged,
+        AnyNodeRef, Program, Ranged,
         ast::{CmpOp, Expr, ExprCall, Operator, UnaryOp},
         scope::{BindingKind, ScopeKind},
     },
@@ -16,15 +16,20 @@ use crate::{
 /// Through how many variables and operations a constant is followed.
 const DEPTH: usize = 6;
 
+/// The text of a node, if it is a constant.
+pub(crate) fn constant<'a>(program: &'a Program, node: AnyNodeRef<'_>) -> Option<&'a str> {
+    let is_constant = node.is_expr_number_literal()
+        || node.is_expr_string_literal()
+        || node.is_expr_bytes_literal()
+        || node.is_expr_boolean_literal()
+        || node.is_expr_none_literal();
+    is_constant.then(|| program.slice(node.range()))
+}
+
 impl Rest<'_, '_> {
     /// The text of a node, if it is a constant.
     pub(super) fn literal(&self, node: AnyNodeRef<'_>) -> Option<String> {
-        let is_constant = node.is_expr_number_literal()
-            || node.is_expr_string_literal()
-            || node.is_expr_bytes_literal()
-            || node.is_expr_boolean_literal()
-            || node.is_expr_none_literal();
-        is_constant.then(|| self.outline.program.slice(node.range()).to_owned())
+        constant(self.outline.program, node).map(str::to_owned)
     }
 
     /// The last part of the name that a node reads, unless the program binds it.
