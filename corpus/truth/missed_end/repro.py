@@ -21,5 +21,7 @@ class Ramp:
 
 
 ramp = Ramp(0.1, gain=2.0)
+runs = 0
 for end in (0.5, 1.0):
-    print("highest up to %.1f: %.3f" % (end, ramp.run(end)))
+    runs += 1
+    print("%d: highest up to %.1f: %.3f" % (runs, end, ramp.run(end)))

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     analysis::{
         dependence_check::{Operations, ReportSite, Rest, Side, constant, include, tests, told},
+        observation::Observation,
+        received::Received,
         statement_tree::StatementTree,
     },
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr},
@@ -30,11 +32,14 @@ pub struct EndlessLoop {
     constants: BTreeSet<String>,
     /// The constants that the program writes out anywhere.
     written: BTreeSet<String>,
+    /// What operators add, subtract and so on.
+    steps: Received,
 }
 
 impl EndlessLoop {
-    /// The loop that a traced run of a program did not leave; none if it hung elsewhere.
-    pub fn of(program: &Program, evidence: &Evidence) -> Option<Self> {
+    /// The loop that a traced run of a program did not leave; none if it hung elsewhere. The run
+    /// wrote on standard error what [`stepping`] makes it write down.
+    pub fn of(program: &Program, evidence: &Evidence, stderr: &str) -> Option<Self> {
         let last = evidence.failure.last().filter(|frame| frame.loops)?;
         let begins = last.line;
         let lines = evidence.failure.iter().map(|frame| frame.line.in_program());
@@ -45,6 +50,8 @@ impl EndlessLoop {
             let looping = on_line.find(|&at| !exits(tree, at).is_empty())?;
             let mut found = Self {
                 written: constants(program),
+                // A loop soon does more than is written down, and most of it over again.
+                steps: Received::read(stderr).of_first_calls(),
                 ..Self::default()
             };
             for (statement, part) in exits(tree, looping) {
@@ -69,16 +76,18 @@ impl EndlessLoop {
             repeated: &self.repeated & &other.repeated,
             constants: &self.constants & &other.constants,
             written: self.written.clone(),
+            steps: self.steps.clone(),
         }
     }
 
     /// Whether a candidate's loop goes on for the reason that this one does. What the loop repeats
     /// may have got its constants from outside, and nothing may have new ones: a loop that begins
-    /// behind its end does not come to it, either.
+    /// behind its end does not come to it, either. One whose step is zero goes nowhere.
     pub fn goes_on_in(&self, candidate: &Self) -> bool {
         include(&candidate.operations, &self.operations)
             && self.repeated.is_subset(&candidate.constants)
             && candidate.constants.is_subset(&self.written)
+            && self.steps.allows(&candidate.steps)
     }
 
     /// Adds the dependences of one of its conditions.
@@ -92,6 +101,25 @@ impl EndlessLoop {
             self.constants.insert(text.clone());
         }
     }
+}
+
+/// What makes a program write down the right-hand sides of its arithmetic.
+pub fn stepping(program: &Program) -> Observation {
+    let tree = program.tree();
+    let mut observation = Observation::default();
+    for (at, node) in tree.nodes.iter().enumerate() {
+        let (operator, step) = match node.node {
+            AnyNodeRef::StmtAugAssign(stmt) => (stmt.op, stmt.value.range()),
+            AnyNodeRef::ExprBinOp(binary) => (binary.op, binary.right.range()),
+            _ => continue,
+        };
+        // The quotes of a formatted text may not stand in it again.
+        let mut around = tree.ancestors(at as u32);
+        if !around.any(|around| around.is_expr_f_string()) {
+            observation.operand(step, &format!("step {}", operator.as_str()));
+        }
+    }
+    observation
 }
 
 /// The constants that a program writes out.
@@ -167,7 +195,7 @@ mod tests {
             hits: hits.collect(),
             ..Evidence::default()
         };
-        EndlessLoop::of(&Program::parse(text).unwrap(), &evidence)
+        EndlessLoop::of(&Program::parse(text).unwrap(), &evidence, "")
     }
 
     #[track_caller]

@@ -117,6 +117,15 @@ impl Received {
         found
     }
 
+    /// The part of it that is written down, as if there were no more calls.
+    #[must_use]
+    pub(super) fn of_first_calls(mut self) -> Self {
+        for calls in self.calls.values_mut() {
+            calls.retain(|call| !call.contains_key(MORE));
+        }
+        self
+    }
+
     /// The part of it about calls of packages that are among some operations.
     #[must_use]
     pub fn by(mut self, operations: &Operations) -> Self {

@@ -4,7 +4,7 @@
 //! operations, and on the constants within the loop, that they depend on in the script.
 
 use minrepro_reducers::{
-    analysis::{endless::EndlessLoop, observation::Observation},
+    analysis::endless::{EndlessLoop, stepping},
     syntax::Program,
     trace::evidence::Evidence,
 };
@@ -43,7 +43,13 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     if !is_open || !script.showing.is_some_and(computes) {
         return Ok(None);
     }
-    let outcomes = probe.run(&vec![probe.traced_job(script.bytes); RUNS])?;
+    let observing = stepping(program).text(program);
+    let job = match observing {
+        Some(text) => probe.changed_job(program, text),
+        None => Some(probe.job(script.bytes)),
+    };
+    let jobs = job.map_or_else(Vec::new, |job| vec![probe.tracing(job); RUNS]);
+    let outcomes = probe.run(&jobs)?;
     let found: Option<Vec<EndlessLoop>> = outcomes
         .iter()
         .map(|outcome| endless_loop(program, outcome))
@@ -60,12 +66,13 @@ fn endless_loop(program: &Program, outcome: &Outcome) -> Option<EndlessLoop> {
         .trace
         .as_deref()
         .filter(|_| outcome.end == End::Timeout)?;
-    EndlessLoop::of(program, &serde_json::from_str::<Evidence>(trace).ok()?)
+    let evidence: Evidence = serde_json::from_str(trace).ok()?;
+    EndlessLoop::of(program, &evidence, &outcome.stderr.text())
 }
 
 impl Observer for EndlessLoop {
-    fn asks(&self, _: &Shown<'_>) -> Wish {
-        Wish::Run(Observation::default())
+    fn asks(&self, candidate: &Shown<'_>) -> Wish {
+        Wish::Run(stepping(candidate.program))
     }
 
     fn traces(&self) -> bool {
