@@ -68,12 +68,14 @@ def looping(tracer, main):
             break
         shared += 1
     last = looks[-1]
-    for at, (frame, _, _) in enumerate(last[:shared]):
-        if not tracer.is_own(frame.f_code):
-            continue
-        # Lines that are left alone are not counted, but the frame moves.
+    own = [at for at in range(shared) if tracer.is_own(last[at][0].f_code)]
+    # Lines that are left alone are not counted any more, but what runs there moves.
+    is_moving = len({(len(look), look[-1][2]) for look in looks}) > 1
+    for at in own:
+        frame = last[at][0]
         lines = repeated.intersection(lines_of(frame.f_code))
-        if lines or len({look[at][2] for look in looks}) > 1:
+        moves = len({look[at][2] for look in looks}) > 1 or is_moving and at == own[-1]
+        if lines or moves:
             lines |= {look[at][1] for look in looks}
             loop = tracer.source.loop_around(lines) if None not in lines else None
             return last if loop is None else last[:at] + [(frame, loop, LOOP)]
