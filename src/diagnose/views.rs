@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::page::{Page, PageBlock};
-use crate::report::{STYLE, escaped, fence};
+use crate::report::{escaped, fence, html_page};
 
 /// The page for a terminal.
 pub(super) fn text(page: &Page) -> String {
@@ -112,30 +112,18 @@ pub(super) fn markdown(page: &Page) -> String {
 
 /// The page as HTML.
 pub(super) fn html(page: &Page) -> String {
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (page.title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                main {
-                    header { h1 { (page.title) } }
-                    @for section in &page.sections {
-                        section {
-                            h2 { (section.heading) }
-                            @for block in &section.blocks { (marked_up(section.heading, block)) }
-                        }
-                    }
+    let content = html! {
+        main {
+            header { h1 { (page.title) } }
+            @for section in &page.sections {
+                section {
+                    h2 { (section.heading) }
+                    @for block in &section.blocks { (marked_up(section.heading, block)) }
                 }
             }
         }
     };
-    markup.into_string()
+    html_page(&page.title, "", &content)
 }
 
 fn marked_up(heading: &str, block: &PageBlock) -> Markup {

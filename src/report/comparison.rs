@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-use super::{html::STYLE, words::counted};
+use super::{html::html_page, words::counted};
 
 /// The figures of a case under one version.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,45 +130,33 @@ impl VersionComparison {
     pub(crate) fn page(&self) -> String {
         let [a, b] = &self.names;
         let title = format!("{a} and {b}");
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { (title) }
-                    style { (PreEscaped(STYLE)) }
-                }
-                body {
-                    main {
-                        header {
-                            h1 { "Two versions of minrepro" }
-                            dl.figures {
-                                @for (name, mean) in self.means() {
-                                    div {
-                                        dt { (name) ", " (b) " by " (a) }
-                                        dd { strong { (format!("{mean:.2}")) } span { "geometric mean" } }
-                                    }
-                                }
-                            }
-                        }
-                        section aria-labelledby="sizes" {
-                            h2 id="sizes" { "Sizes of the results" }
-                            (self.plot())
-                            ul.legend { li.p0 { (a) } li.p1 { (b) } }
-                        }
-                        section aria-labelledby="table" {
-                            h2 id="table" { "All figures" }
-                            div.scroll tabindex="0" role="region" aria-labelledby="table" {
-                                pre { (self.table()) }
+        let content = html! {
+            main {
+                header {
+                    h1 { "Two versions of minrepro" }
+                    dl.figures {
+                        @for (name, mean) in self.means() {
+                            div {
+                                dt { (name) ", " (b) " by " (a) }
+                                dd { strong { (format!("{mean:.2}")) } span { "geometric mean" } }
                             }
                         }
                     }
                 }
+                section aria-labelledby="sizes" {
+                    h2 id="sizes" { "Sizes of the results" }
+                    (self.plot())
+                    ul.legend { li.p0 { (a) } li.p1 { (b) } }
+                }
+                section aria-labelledby="table" {
+                    h2 id="table" { "All figures" }
+                    div.scroll tabindex="0" role="region" aria-labelledby="table" {
+                        pre { (self.table()) }
+                    }
+                }
             }
         };
-        page.into_string()
+        html_page(&title, "", &content)
     }
 
     /// For each case the sizes of both results, joined by a line, on a logarithmic scale.

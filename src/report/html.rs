@@ -8,12 +8,36 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{Report, reasons};
 
-pub(crate) const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("style.css");
 const COPY: &str = include_str!("html/copy.js");
 
 /// The report.
 pub(super) fn render(report: &Report) -> String {
     let name = report.script.rsplit('/').next().unwrap_or(&report.script);
+    let title = format!("{name} minimized");
+    let content = html! {
+        main {
+            header {
+                h1 { (title) }
+                p { code { (report.signature) } }
+                (figures(report))
+            }
+            (truth(report))
+            (conditions(report))
+            (code::result(report))
+            (code::sides(report))
+            (plot::plot(report))
+            (passes(report))
+            (slips(report))
+            (facts(report))
+        }
+        script { (PreEscaped(COPY)) }
+    };
+    html_page(&title, "", &content)
+}
+
+/// A page of minrepro's: `content` with its style, to which `own_style` adds. It makes no requests.
+pub(crate) fn html_page(title: &str, own_style: &str, content: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -21,27 +45,10 @@ pub(super) fn render(report: &Report) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (name) " minimized" }
-                style { (PreEscaped(STYLE)) }
+                title { (title) }
+                style { (PreEscaped(STYLE)) (PreEscaped(own_style)) }
             }
-            body {
-                main {
-                    header {
-                        h1 { (name) " minimized" }
-                        p { code { (report.signature) } }
-                        (figures(report))
-                    }
-                    (truth(report))
-                    (conditions(report))
-                    (code::result(report))
-                    (code::sides(report))
-                    (plot::plot(report))
-                    (passes(report))
-                    (slips(report))
-                    (facts(report))
-                }
-                script { (PreEscaped(COPY)) }
-            }
+            body { (content) }
         }
     };
     page.into_string()

@@ -31,7 +31,7 @@ use crate::{
 pub(crate) use comparison::{CaseFigures, ComparedCase, VersionComparison, geometric_mean};
 pub use diff::unified;
 pub use events::{EVENTS_VERSION, EventRecord, Phase, SoFar};
-pub(crate) use html::STYLE;
+pub(crate) use html::html_page;
 pub(crate) use markdown::{escaped, fence};
 pub(crate) use ours::OurFiles;
 pub(crate) use output::{Output, check_writable, encoded, target};

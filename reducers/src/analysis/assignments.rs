@@ -7,8 +7,7 @@ use crate::syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr, scope::Bi
 /// variable, or it is also bound in another way: by a loop, as a parameter, with others in one
 /// statement.
 pub(crate) fn assigned_values<'a>(program: &'a Program, name: &str) -> Option<Vec<&'a Expr>> {
-    let mut variables = program.scopes().variables.iter();
-    let variable = variables.find(|variable| variable.name == *name)?;
+    let variable = program.scopes().named(name).next()?;
     let values = variable.bindings.iter().map(|binding| {
         let is_value = binding.kind == BindingKind::Value;
         assigned(program, binding.statement).filter(|_| is_value)

@@ -9,7 +9,7 @@ use crate::{
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{self, Expr, Stmt},
-        scope::{BindingKind, ScopeKind},
+        scope::ScopeKind,
     },
     trace::evidence::SourceLine,
 };
@@ -411,12 +411,7 @@ pub(crate) fn only_call<'a>(
     tree: &Tree<'a>,
     def: &ast::StmtFunctionDef,
 ) -> Option<Site<'a>> {
-    let variable = program.scopes().variables.iter().find(|variable| {
-        variable
-            .bindings
-            .iter()
-            .any(|binding| binding.kind == BindingKind::Function && binding.statement == def.range)
-    })?;
+    let variable = program.scopes().bound_at(def.name.range.start())?;
     let ([_], [only]) = (variable.bindings.as_slice(), variable.uses.as_slice()) else {
         return None;
     };

@@ -11,7 +11,10 @@ mod operations;
 mod passing;
 mod rest;
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Index,
+};
 
 pub use makers::Receivers;
 pub(crate) use operations::constant;
@@ -21,7 +24,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     analysis::{names::ImportedNames, statement_tree::StatementTree},
-    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::{Expr, ExprCall},
+    },
     trace::evidence::{Evidence, SourceLine},
 };
 
@@ -70,7 +76,11 @@ pub enum ReportSite {
 }
 
 /// The nodes of each statement, those of the statements within it left out.
-pub(crate) type Nodes<'a> = [Vec<AnyNodeRef<'a>>];
+pub(crate) struct Nodes<'a> {
+    by_statement: Vec<Vec<AnyNodeRef<'a>>>,
+    /// The calls, each with its statement, by the last part of the callee's name.
+    calls: HashMap<&'a str, Vec<(usize, &'a ExprCall)>>,
+}
 
 /// The operations that each reporting statement rests on. Without evidence every statement counts
 /// as executed.
@@ -162,7 +172,7 @@ pub(crate) fn told<T>(
         || StatementTree::untraced(program),
         |evidence| StatementTree::of(program, evidence),
     );
-    let nodes = nodes_by_statement(&outline);
+    let nodes = Nodes::of(&outline);
     let statements: Vec<Vec<usize>> = match report_site {
         ReportSite::Raised(lines) => vec![
             lines
@@ -209,24 +219,56 @@ pub(crate) fn tests(statement: AnyNodeRef<'_>) -> Vec<&Expr> {
     }
 }
 
-/// The nodes of each statement, those of the statements within it left out.
-fn nodes_by_statement<'a>(outline: &StatementTree<'a>) -> Vec<Vec<AnyNodeRef<'a>>> {
-    let mut nodes = vec![Vec::new(); outline.statements.len()];
-    let tree = outline.program.tree();
-    let mut around: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
-    for node in &tree.nodes {
-        let own = node
-            .node
-            .is_statement()
-            .then(|| outline.at(node.node.range()))
-            .flatten();
-        let innermost = own.or_else(|| around[node.parent? as usize]);
-        around.push(innermost);
-        if let Some(at) = innermost.filter(|_| own.is_none()) {
-            nodes[at].push(node.node);
+impl<'a> Nodes<'a> {
+    fn of(outline: &StatementTree<'a>) -> Self {
+        let mut nodes = Self {
+            by_statement: vec![Vec::new(); outline.statements.len()],
+            calls: HashMap::new(),
+        };
+        let tree = outline.program.tree();
+        let mut around: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
+        for node in &tree.nodes {
+            let own = node
+                .node
+                .is_statement()
+                .then(|| outline.at(node.node.range()))
+                .flatten();
+            let innermost = own.or_else(|| around[node.parent? as usize]);
+            around.push(innermost);
+            let Some(at) = innermost.filter(|_| own.is_none()) else {
+                continue;
+            };
+            nodes.by_statement[at].push(node.node);
+            if let AnyNodeRef::ExprCall(call) = node.node
+                && let Some(name) = called(&call.func)
+            {
+                nodes.calls.entry(name).or_default().push((at, call));
+            }
         }
+        nodes
     }
-    nodes
+
+    /// The calls of a function or method of a name, each with its statement.
+    fn calls_of(&self, name: &str) -> impl Iterator<Item = (usize, &'a ExprCall)> {
+        self.calls.get(name).into_iter().flatten().copied()
+    }
+}
+
+impl<'a> Index<usize> for Nodes<'a> {
+    type Output = Vec<AnyNodeRef<'a>>;
+
+    fn index(&self, statement: usize) -> &Self::Output {
+        &self.by_statement[statement]
+    }
+}
+
+/// The last part of the name of a callee.
+fn called(callee: &Expr) -> Option<&str> {
+    match callee {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        _ => None,
+    }
 }
 
 /// Whether a node ends the program in the interpreter's way.
@@ -281,10 +323,9 @@ fn telling(outline: &StatementTree<'_>, nodes: &Nodes<'_>, words: &BTreeSet<Stri
 /// than values in its text.
 pub(crate) fn writes_out(program: &Program, words: &BTreeSet<String>) -> bool {
     let tree = StatementTree::untraced(program);
-    let nodes = nodes_by_statement(&tree);
-    let most = nodes
-        .iter()
-        .map(|nodes| count(words, nodes.iter().filter_map(literal_of)));
+    let nodes = Nodes::of(&tree);
+    let statements = nodes.by_statement.iter();
+    let most = statements.map(|nodes| count(words, nodes.iter().filter_map(literal_of)));
     most.max().unwrap_or(0) * 2 > words.len()
 }
 
@@ -387,6 +428,38 @@ mod tests {
         let found = operations(&Program::parse(text).unwrap(), report_site, None);
         let found: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
         assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn a_part_of_a_tensor_is_overwritten() {
+        let of_change = |change: &str, expected: &[&str]| {
+            let text = format!("import torch\nx = torch.ones(3)\n{change}\nassert x.sum() > 1\n");
+            let last = text.lines().count() as u32;
+            check(&text, &ReportSite::Raised(vec![last]), expected);
+        };
+        of_change(
+            "x[2].fill_(5)",
+            &[">", "[].fill_() alone", "ones()", "sum()"],
+        );
+        of_change("x.fill_(5)", &[">", "fill_() alone", "ones()", "sum()"]);
+        of_change("x[2].tolist()", &[">", "ones()", "sum()"]);
+    }
+
+    #[test]
+    fn packages_read_the_annotations_of_fields() {
+        let of_field = |base: &str, annotation: &str, expected: &[&str]| {
+            let text = format!(
+                "from lib import Model\nclass Base({base}): pass\nclass A: pass\nclass B: pass\n\
+                 class H(Base):\n    x: {annotation}\nassert isinstance(H(x=A()).x, A)\n"
+            );
+            check(&text, &ReportSite::Raised(vec![7]), expected);
+        };
+        of_field("object", "B | A", &["class", "isinstance()"]);
+        let all = ["class", "field: A", "isinstance()", "|"];
+        of_field("Model", "B | A", &all);
+        of_field("Model", "B", &["class", "isinstance()"]);
+        let all = ["List[]", "class", "field: A", "isinstance()"];
+        of_field("Model", "List[A]", &all);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::{
     analysis::statement_tree::{Change, StatementTree},
     syntax::{
-        AnyNodeRef, Ranged, TextRange,
+        AnyNodeRef, Ranged, TextRange, TextSize,
         scope::{BindingKind, ScopeKind, Variable},
     },
 };
@@ -48,6 +48,11 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         &self.tree.program.scopes().variables
     }
 
+    /// The variable that is bound by the name at an offset.
+    pub(crate) fn variable_at(&self, name: TextSize) -> Option<usize> {
+        self.tree.program.scopes().position_of(name)
+    }
+
     /// The statement of a range, if it was executed.
     pub(crate) fn executed(&self, range: TextRange) -> Option<usize> {
         let found = self.tree.at(range);
@@ -75,12 +80,8 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
     /// The executed statements that use a function's name, outside the function.
     pub(crate) fn uses_of_function(&self, function: usize) -> Vec<usize> {
         let def = self.tree.statements[function].range;
-        let is_own = |variable: &Variable| {
-            let mut bindings = variable.bindings.iter();
-            bindings.any(|binding| binding.statement == def)
-        };
-        let own = (0..self.variables().len()).filter(|&index| is_own(&self.variables()[index]));
-        own.flat_map(|index| self.uses(index))
+        let own = self.tree.program.scopes().bound_by(def).iter();
+        own.flat_map(|&index| self.uses(index))
             .filter(|(_, range)| !def.contains_range(*range))
             .map(|(statement, _)| statement)
             .collect()

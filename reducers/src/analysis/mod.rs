@@ -3,7 +3,7 @@
 //! PyTorch. Called by passes, the engine and the judge.
 
 pub mod annotated;
-mod assignments;
+pub(crate) mod assignments;
 pub mod calls;
 pub mod caught;
 pub mod class_statements;

@@ -32,10 +32,7 @@ impl<'a, 'e> RecordedCall<'a, 'e> {
         line: SourceLine,
     ) -> Option<Self> {
         let values = calls.get(&line)?;
-        let mut starting = tree
-            .statements
-            .iter()
-            .filter(|statement| tree.line_of(statement.range.start()) == line);
+        let mut starting = tree.starting_on(line).iter();
         let (def, parent) = starting.find_map(|statement| match statement.node {
             AnyNodeRef::StmtFunctionDef(def) => Some((def, statement.parent)),
             _ => None,

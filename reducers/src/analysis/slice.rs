@@ -184,11 +184,10 @@ impl<'a> Slicer<'a> {
     /// The same of an expression.
     pub(crate) fn keep_names(&mut self, expression: &Expression) {
         for name in expression.names() {
-            let variables = &self.outline.program.scopes().variables;
-            let found = variables
-                .iter()
-                .position(|variable| variable.scope == ScopeKind::Module && variable.name == *name);
-            self.todo.extend(found.map(Need::Variable));
+            let scopes = self.outline.program.scopes();
+            let mut named = scopes.positions_named(name).iter();
+            let found = named.find(|&&at| scopes.variables[at].scope == ScopeKind::Module);
+            self.todo.extend(found.map(|&at| Need::Variable(at)));
         }
         self.settle();
     }
@@ -426,8 +425,8 @@ impl<'a> Slicer<'a> {
         statement.is_executed
             && match statement.node {
                 AnyNodeRef::StmtFunctionDef(def) => {
-                    let is_called =
-                        is_special(&def.name) || !self.outline.attributes.contains(&def.name.id);
+                    let is_called = is_special(&def.name)
+                        || !self.outline.attributes.contains_key(&def.name.id);
                     is_of_library(&def.name) || (is_called && self.is_entered(index))
                 }
                 AnyNodeRef::StmtAssign(stmt) => {

@@ -9,7 +9,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use change::stored_by_name;
-pub(crate) use change::{Change, is_changing};
+pub(crate) use change::{Change, is_changing, is_in_place};
 pub(crate) use reads::Read;
 
 use crate::{
@@ -43,8 +43,12 @@ pub(crate) struct StatementTree<'a> {
     pub(crate) stores: BTreeMap<Name, Vec<usize>>,
     /// The statements that may change what attributes of a name hold, and how.
     pub(crate) changes: BTreeMap<Name, Vec<(usize, Change)>>,
-    /// The names of all attributes that are read.
-    pub(crate) attributes: BTreeSet<Name>,
+    /// The statements that read an attribute, and where, by its name.
+    pub(crate) attributes: HashMap<Name, Vec<(usize, TextRange)>>,
+    /// The functions and methods of a name.
+    functions: HashMap<&'a str, Vec<usize>>,
+    /// The statements that may decide whether those after them are reached: `if` and `try`.
+    branches: Vec<usize>,
 }
 
 /// One statement.
@@ -54,6 +58,8 @@ pub(crate) struct Statement<'a> {
     pub(crate) place: ItemId,
     /// The statement around it.
     pub(crate) parent: Option<usize>,
+    /// The innermost function around it.
+    function: Option<usize>,
     pub(crate) children: Vec<usize>,
     /// Whether the traced run came by.
     pub(crate) is_executed: bool,
@@ -111,7 +117,9 @@ impl<'a> StatementTree<'a> {
             by_range: HashMap::new(),
             stores: BTreeMap::new(),
             changes: BTreeMap::new(),
-            attributes: BTreeSet::new(),
+            attributes: HashMap::new(),
+            functions: HashMap::new(),
+            branches: Vec::new(),
         };
         // The innermost statement of each node.
         let mut around: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
@@ -134,11 +142,29 @@ impl<'a> StatementTree<'a> {
                 outline.statements[parent].children.push(index);
             }
             outline.by_range.insert((range.start(), range.end()), index);
+            match node.node {
+                AnyNodeRef::StmtFunctionDef(def) => {
+                    let same = outline.functions.entry(def.name.as_str()).or_default();
+                    same.push(index);
+                }
+                AnyNodeRef::StmtIf(_) | AnyNodeRef::StmtTry(_) => outline.branches.push(index),
+                _ => {}
+            }
+            let function = parent.and_then(|parent| {
+                let around = &outline.statements[parent];
+                let is_function = around.node.is_stmt_function_def();
+                if is_function {
+                    Some(parent)
+                } else {
+                    around.function
+                }
+            });
             outline.statements.push(Statement {
                 node: node.node,
                 range,
                 place,
                 parent,
+                function,
                 children: Vec::new(),
                 is_executed: true,
                 reads: Vec::new(),
@@ -162,11 +188,6 @@ impl<'a> StatementTree<'a> {
 
     /// Records what a node that is not a statement says about the innermost statement around it.
     fn learn(&mut self, node: AnyNodeRef<'a>, around: Option<usize>) {
-        if let AnyNodeRef::ExprAttribute(attribute) = node
-            && attribute.ctx == ExprContext::Load
-        {
-            self.attributes.insert(attribute.attr.id.clone());
-        }
         let Some(around) = around else { return };
         let statement = &mut self.statements[around];
         match node {
@@ -180,7 +201,9 @@ impl<'a> StatementTree<'a> {
                     let changes = self.changes.entry(name.clone()).or_default();
                     changes.push((around, change));
                 }
-                statement.attributes.push((name, attribute.range));
+                statement.attributes.push((name.clone(), attribute.range));
+                let reads = self.attributes.entry(name).or_default();
+                reads.push((around, attribute.range));
             }
             AnyNodeRef::ExprCall(call) => {
                 if let Some(name) = stored_by_name(call) {
@@ -299,22 +322,23 @@ impl<'a> StatementTree<'a> {
         (usize::from(offset) <= self.program.text().len()).then_some(offset)
     }
 
-    /// The innermost statement on a line: of those that begin on different lines the latest, of one
-    /// line the first. Other files than the program have none.
+    /// The statements that begin on a line of the program.
+    pub(crate) fn starting_on(&self, line: SourceLine) -> &[Statement<'a>] {
+        let start = |statement: &Statement<'_>| self.line_of(statement.range.start());
+        let first = self.statements.partition_point(|its| start(its) < line);
+        let count = self.statements[first..].partition_point(|its| start(its) == line);
+        &self.statements[first..first + count]
+    }
+
+    /// The innermost statement on a line: the last that begins there, else the one around it. Other
+    /// files than the program have none.
     pub(crate) fn on_line(&self, line: SourceLine) -> Option<usize> {
         line.in_program()?;
-        let covers = |statement: &Statement<'_>| {
-            self.line_of(statement.range.start()) <= line
-                && line <= self.line_of(statement.range.end())
-        };
-        (0..self.statements.len())
-            .filter(|&index| covers(&self.statements[index]))
-            .max_by_key(|&index| {
-                (
-                    self.statements[index].range.start(),
-                    std::cmp::Reverse(index),
-                )
-            })
+        let begins = |statement: &Statement<'_>| self.line_of(statement.range.start()) <= line;
+        // Whatever begins before the last of them and ends after it is around it.
+        let last = self.statements.partition_point(begins).checked_sub(1)?;
+        let mut around = std::iter::once(last).chain(self.ancestors(last));
+        around.find(|&index| line <= self.line_of(self.statements[index].range.end()))
     }
 
     /// The statements around a statement, innermost first.
@@ -326,8 +350,13 @@ impl<'a> StatementTree<'a> {
 
     /// The innermost function around a statement.
     pub(crate) fn function_of(&self, index: usize) -> Option<usize> {
-        self.ancestors(index)
-            .find(|&at| matches!(self.statements[at].node, AnyNodeRef::StmtFunctionDef(_)))
+        self.statements[index].function
+    }
+
+    /// The statements before one that may decide whether it is reached, the nearest first.
+    pub(crate) fn branches_before(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        let end = self.branches.partition_point(|&branch| branch < index);
+        self.branches[..end].iter().rev().copied()
     }
 
     /// The executed definitions of the functions and methods of a name.
@@ -335,11 +364,9 @@ impl<'a> StatementTree<'a> {
         &'s self,
         name: &'s str,
     ) -> impl Iterator<Item = (usize, &'a StmtFunctionDef)> + 's {
-        let statements = self.statements.iter().enumerate();
-        statements.filter_map(move |(at, statement)| {
-            let def = *statement.node.as_stmt_function_def()?;
-            (statement.is_executed && def.name.as_str() == name).then_some((at, def))
-        })
+        let same = self.functions.get(name).into_iter().flatten();
+        let executed = same.filter(|&&at| self.statements[at].is_executed);
+        executed.filter_map(|&at| Some((at, *self.statements[at].node.as_stmt_function_def()?)))
     }
 
     /// The statements within a statement, at any depth.
@@ -382,13 +409,14 @@ impl<'a> StatementTree<'a> {
 
     /// The executed statements that read an attribute of a name.
     pub(crate) fn executed_with(&self, attribute: &str) -> Vec<usize> {
-        let reads = |statement: &Statement<'_>| {
-            let mut read = statement.attributes.iter();
-            statement.is_executed && read.any(|(name, _)| name == attribute)
-        };
-        let statements = self.statements.iter().enumerate();
-        let reading = statements.filter(|(_, statement)| reads(statement));
-        reading.map(|(at, _)| at).collect()
+        self.reads_of(attribute).map(|(at, _)| at).collect()
+    }
+
+    /// The executed statements that read an attribute, and where.
+    pub(crate) fn reads_of(&self, attribute: &str) -> impl Iterator<Item = (usize, TextRange)> {
+        let reads = self.attributes.get(attribute).into_iter().flatten();
+        let executed = reads.filter(|(at, _)| self.statements[*at].is_executed);
+        executed.copied()
     }
 
     /// The names of the attributes that are read within a range.

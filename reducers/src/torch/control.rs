@@ -143,6 +143,8 @@ impl Control {
                 "torch.jit.trace_module",
                 "torch.jit.freeze",
                 "torch.jit.optimize_for_inference",
+                "torch.jit.ScriptModule",
+                "torch.jit.script_method",
             ],
             Self::Vmap => &["torch.vmap", "torch.func.vmap"],
             Self::Checkpoint | Self::Reentrant => &[

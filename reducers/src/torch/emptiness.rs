@@ -2,10 +2,11 @@
 //! compares a candidate with the script.
 
 use crate::{
-    analysis::names::ImportedNames,
+    analysis::{assignments::assigned_values, names::ImportedNames},
     syntax::{
         AnyNodeRef, Program,
         ast::{Expr, ExprCall, StmtClassDef},
+        scope::BindingKind,
     },
     torch::{dimensions::whole_number, names::keyword},
 };
@@ -178,29 +179,27 @@ fn heirs<'a>(program: &'a Program, imported: &ImportedNames<'_>) -> Vec<&'a str>
 
 /// The value of a name, if it is assigned once or the default of a parameter; else the expression.
 fn meant<'a>(program: &'a Program, expr: &'a Expr) -> &'a Expr {
-    let name = expr.as_name_expr().map(|name| name.id.as_str());
-    name.and_then(|name| assigned(program, name).or_else(|| default(program, name)))
-        .unwrap_or(expr)
+    let Some(name) = expr.as_name_expr() else {
+        return expr;
+    };
+    let values = assigned_values(program, &name.id);
+    let only = values.filter(|values| values.len() == 1);
+    let only = only.and_then(|mut values| values.pop());
+    only.or_else(|| default(program, &name.id)).unwrap_or(expr)
 }
 
 /// The default of the only parameter with a name.
 fn default<'a>(program: &'a Program, name: &str) -> Option<&'a Expr> {
+    let variables = program.scopes().named(name);
+    let mut bindings = variables.flat_map(|variable| &variable.bindings);
+    if !bindings.any(|binding| binding.kind == BindingKind::Parameter) {
+        return None;
+    }
     let nodes = program.tree().nodes.iter();
     let functions = nodes.filter_map(|node| node.node.as_stmt_function_def());
     let parameters = functions.flat_map(|def| def.parameters.iter_non_variadic_params());
     let mut named = parameters.filter(|parameter| parameter.name().as_str() == name);
     named.next().filter(|_| named.next().is_none())?.default()
-}
-
-/// The value of the only assignment to a variable.
-fn assigned<'a>(program: &'a Program, name: &str) -> Option<&'a Expr> {
-    let nodes = program.tree().nodes.iter();
-    let mut values = nodes.filter_map(|node| {
-        let assign = node.node.as_stmt_assign()?;
-        let is_it = |target: &Expr| target.as_name_expr().is_some_and(|its| its.id == name);
-        assign.targets.iter().any(is_it).then_some(&*assign.value)
-    });
-    values.next().filter(|_| values.next().is_none())
 }
 
 /// The elements of a list or tuple.

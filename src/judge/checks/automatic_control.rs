@@ -46,7 +46,8 @@ pub(super) struct AutomaticControl {
     /// The behaviour of the script without it.
     run: ControlRun,
     /// The functions that run there once the script has come to the place where it fails. Those of a
-    /// candidate must run as well: code that nothing calls is not valid by that.
+    /// candidate must run as well: code that nothing calls is not valid by that. None if that cannot
+    /// be observed.
     #[serde(default)]
     ran: BTreeSet<String>,
 }
@@ -84,7 +85,11 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         let line = script.showing.and_then(|showing| failed_at(showing).pop());
         let job = best.job(probe, script.program, line);
         let outcomes = probe.run(&job.into_iter().collect::<Vec<_>>())?;
-        let ran = outcomes.iter().flat_map(|run| ran_from(&run.stderr.text()));
+        // Where it cannot write that down and succeed, nothing is asked of candidates either.
+        let succeeding = outcomes
+            .iter()
+            .filter(|run| best.run.verdict(probe, run).is_none());
+        let ran = succeeding.flat_map(|run| ran_from(&run.stderr.text()));
         best.ran = ran.collect();
     }
     Ok(Some(Box::new(best)))
@@ -164,7 +169,6 @@ impl AutomaticControl {
 
     /// The control run of a program that fails on a line, unless the program is its own control.
     fn job(&self, probe: &Probe<'_>, program: &Program, line: Option<u32>) -> Option<Job> {
-        let line = line.filter(|_| self.compiles_uncalled());
         let observing = line.and_then(|line| running_from(program, line).text(program));
         let observing = observing.and_then(|text| program.sibling(text).ok());
         let program = observing.as_ref().unwrap_or(program);
@@ -183,6 +187,7 @@ impl Check for AutomaticControl {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
         let asked = |candidate: &Shown<'_>| {
             let line = candidate.failed_at.last().copied();
+            let line = line.filter(|_| !self.ran.is_empty());
             // A program that does not name the part is its own control run, and showed the bug. What
             // is no program without the part is none with it to whoever mends the part.
             self.job(probe, candidate.program, line)

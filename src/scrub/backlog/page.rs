@@ -3,7 +3,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, path::Path};
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::{
     confidence::PlanConfidence,
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     cli::Failure,
-    report::{STYLE, write_atomically},
+    report::{html_page, write_atomically},
     scrub::{
         plan::Planned,
         steps::{ScrubEnd, report::in_words},
@@ -66,43 +66,32 @@ fn render(search: &str, entries: &[BacklogEntry]) -> String {
     let unplanned = chosen(&|entry| is_done(entry) && entry.plan.is_empty());
     let failed = chosen(&|entry| entry.state == EntryState::Failed);
     let left = chosen(&|entry| matches!(entry.state, EntryState::Waiting | EntryState::Running));
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "Backlog: " (entries.len()) " issues" }
-                style { (PreEscaped(STYLE)) (PreEscaped(OWN_STYLE)) }
+    let title = format!("Backlog: {} issues", entries.len());
+    let content = html! {
+        main {
+            header {
+                h1 { (title) }
+                p { code { (search) } }
+                (figures(entries))
             }
-            body {
-                main {
-                    header {
-                        h1 { "Backlog: " (entries.len()) " issues" }
-                        p { code { (search) } }
-                        (figures(entries))
+            (ends(entries))
+            @if !planned.is_empty() {
+                section aria-labelledby="plans" {
+                    h2 id="plans" { "Writes, the surest first" }
+                    p {
+                        "Nothing is written before you agree: "
+                        code { "minrepro scrub --approve --dir FOLDER" }
                     }
-                    (ends(entries))
-                    @if !planned.is_empty() {
-                        section aria-labelledby="plans" {
-                            h2 id="plans" { "Writes, the surest first" }
-                            p {
-                                "Nothing is written before you agree: "
-                                code { "minrepro scrub --approve --dir FOLDER" }
-                            }
-                            @for entry in planned { (issue(entry)) }
-                        }
-                    }
-                    (list("unplanned", "Nothing to write", &unplanned))
-                    (list("failed", "Failed", &failed))
-                    (list("left", "Not scrubbed yet", &left))
+                    @for entry in planned { (issue(entry)) }
                 }
             }
+            (list("unplanned", "Nothing to write", &unplanned))
+            (list("failed", "Failed", &failed))
+            (list("left", "Not scrubbed yet", &left))
         }
     };
     // Much of it comes from issues.
-    visible(&markup.into_string()).into_owned()
+    visible(&html_page(&title, OWN_STYLE, &content)).into_owned()
 }
 
 fn figures(entries: &[BacklogEntry]) -> Markup {

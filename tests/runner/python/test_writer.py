@@ -9,6 +9,7 @@ import sys
 import unittest
 
 from minrepro_tracer.expressions import NODES, TEXT
+from minrepro_tracer.source import Source
 from minrepro_tracer.tracer import Tracer
 from minrepro_tracer.writer import Writer
 
@@ -30,7 +31,7 @@ def double(number):
 
 
 def writer(**names):
-    tracer = Tracer("script.py", b"")
+    tracer = Tracer("script.py", Source(b""))
     tracer.namespace = dict(
         Point=Point, Color=Color, Pair=Pair, double=double, collections=collections, datetime=datetime,
         functools=functools, re=re, **names

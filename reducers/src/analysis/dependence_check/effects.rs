@@ -58,12 +58,8 @@ impl Passing<'_, '_, '_> {
                 def.map_or_else(Vec::new, |def| self.calls_of(&def.name))
             }
             AnyNodeRef::StmtAssign(assign) if assign.targets.iter().all(Expr::is_name_expr) => {
-                let variables = self.graph.variables().iter().enumerate();
-                let bound = variables.filter(|(_, variable)| {
-                    let mut bindings = variable.bindings.iter();
-                    bindings.any(|binding| binding.statement == assign.range)
-                });
-                let uses = bound.flat_map(|(variable, _)| self.graph.uses(variable));
+                let bound = self.tree.program.scopes().bound_by(assign.range).iter();
+                let uses = bound.flat_map(|&variable| self.graph.uses(variable));
                 uses.map(|(_, range)| range).collect()
             }
             _ => Vec::new(),
@@ -95,14 +91,8 @@ impl Passing<'_, '_, '_> {
 
     /// The calls of a function of the program.
     fn calls_of(&self, function: &str) -> Vec<TextRange> {
-        let nodes = self.nodes.iter().flatten();
-        let calls = nodes.filter_map(AnyNodeRef::as_expr_call);
-        let its = calls.filter(|call| match &*call.func {
-            Expr::Name(name) => name.id == *function,
-            Expr::Attribute(attribute) => attribute.attr.as_str() == function,
-            _ => false,
-        });
-        its.map(|call| call.range).collect()
+        let calls = self.nodes.calls_of(function);
+        calls.map(|(_, call)| call.range).collect()
     }
 }
 

@@ -114,8 +114,7 @@ impl MakerSearch<'_, '_> {
                 }
             }
             Expr::Name(name) => {
-                let variables = self.graph.variables().iter();
-                let mut named = variables.filter(|variable| variable.name == name.id);
+                let mut named = self.graph.tree.program.scopes().named(&name.id);
                 let (Some(variable), None) = (named.next(), named.next()) else {
                     return Maker::Unknown;
                 };
@@ -156,11 +155,7 @@ impl MakerSearch<'_, '_> {
     }
 
     fn is_class(&self, name: &str) -> bool {
-        let mut statements = self.graph.tree.statements.iter();
-        statements.any(|statement| match statement.node {
-            AnyNodeRef::StmtClassDef(class) => class.name.as_str() == name,
-            _ => false,
-        })
+        self.graph.tree.program.scopes().is_class(name)
     }
 }
 

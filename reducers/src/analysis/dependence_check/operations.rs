@@ -4,7 +4,9 @@
 use super::{FOR_EFFECT, Rest, passing::is_object};
 use crate::{
     analysis::{
-        assignments::assigned_values, calls::reads_command_line, statement_tree::is_changing,
+        assignments::assigned_values,
+        calls::reads_command_line,
+        statement_tree::{is_changing, is_in_place},
     },
     syntax::{
         AnyNodeRef, Program, Ranged,
@@ -36,8 +38,8 @@ impl Rest<'_, '_> {
     pub(super) fn foreign_name(&self, node: AnyNodeRef<'_>) -> Option<String> {
         match node {
             AnyNodeRef::ExprName(name) => {
-                let mut variables = self.outline.program.scopes().variables.iter();
-                let is_own = variables.any(|variable| variable.name == name.id);
+                let mut named = self.outline.program.scopes().named(&name.id);
+                let is_own = named.next().is_some();
                 (!is_own).then(|| name.id.to_string())
             }
             AnyNodeRef::ExprAttribute(attribute) => {
@@ -129,11 +131,10 @@ impl Rest<'_, '_> {
             Expr::Call(_) => return object(),
             _ => return None,
         };
-        let variables = self.graph.variables();
-        let is_bound = variables.iter().any(|variable| {
+        let mut named = self.outline.program.scopes().named(name);
+        let is_bound = named.any(|variable| {
             let mut bindings = variable.bindings.iter();
-            variable.name == *name
-                && bindings.any(|binding| binding.kind != BindingKind::Import)
+            bindings.any(|binding| binding.kind != BindingKind::Import)
                 && is_method == (variable.scope == ScopeKind::Class)
         });
         let is_stored = is_method && self.graph.stores(name).next().is_some();
@@ -153,6 +154,25 @@ impl Rest<'_, '_> {
         } else {
             ""
         };
-        (!is_input && !is_declaration).then(|| format!("{name}(){effect}"))
+        // To overwrite a part of a tensor is another thing than to overwrite all of it.
+        let part = if is_in_place(name) && self.is_called_on_part(call) {
+            "[]."
+        } else {
+            ""
+        };
+        (!is_input && !is_declaration).then(|| format!("{part}{name}(){effect}"))
+    }
+
+    /// Whether a method is called on what an index selects, if need be by a name.
+    fn is_called_on_part(&self, call: &ExprCall) -> bool {
+        let method = call.func.as_attribute_expr();
+        method.is_some_and(|method| match &*method.value {
+            Expr::Subscript(_) => true,
+            Expr::Name(name) => {
+                let values = assigned_values(self.outline.program, &name.id);
+                values.is_some_and(|values| values.iter().all(|value| value.is_subscript_expr()))
+            }
+            _ => false,
+        })
     }
 }

@@ -2,7 +2,7 @@
 //! functions, and the changes that these functions make in them. Goes by names. Called by the rest
 //! of the dependence check.
 
-use super::Nodes;
+use super::{Nodes, called};
 use crate::{
     analysis::{
         calls::{call_in, given},
@@ -11,7 +11,7 @@ use crate::{
         statement_tree::StatementTree,
     },
     syntax::{
-        AnyNodeRef, Ranged, TextRange,
+        Ranged, TextRange,
         ast::{Expr, ExprCall},
         scope::BindingKind,
     },
@@ -97,13 +97,10 @@ impl Passing<'_, '_, '_> {
         };
         let mut changes: Vec<usize> = match target {
             Expr::Name(name) => {
-                let variables = self.graph.variables().iter();
-                let holders = variables.enumerate().filter(|(_, variable)| {
-                    let mut bindings = variable.bindings.iter();
-                    bindings.any(|binding| binding.range == name.range)
-                });
-                holders
-                    .flat_map(|(holder, _)| self.graph.changes_in_place(holder))
+                let holder = self.graph.variable_at(name.range.start());
+                holder
+                    .into_iter()
+                    .flat_map(|holder| self.graph.changes_in_place(holder))
                     .collect()
             }
             Expr::Attribute(attribute) => self
@@ -134,12 +131,8 @@ impl Passing<'_, '_, '_> {
                 let argument = given(call, parameter.name(), *position).argument();
                 argument.is_some_and(|(_, value)| value.range() == passed)
             });
-            let at = of_argument.map(|(_, parameter)| parameter.name().range);
-            let mut variables = self.graph.variables().iter();
-            found.extend(variables.position(|variable| {
-                let mut bindings = variable.bindings.iter();
-                bindings.any(|binding| Some(binding.range) == at)
-            }));
+            let at = of_argument.map(|(_, parameter)| parameter.name().start());
+            found.extend(at.and_then(|at| self.graph.variable_at(at)));
         }
         found
     }
@@ -169,15 +162,13 @@ impl Passing<'_, '_, '_> {
         parameter: &str,
         position: usize,
     ) -> Vec<(usize, TextRange)> {
-        let mut found = Vec::new();
-        for (at, statement) in self.tree.statements.iter().enumerate() {
-            let calls = self.nodes[at].iter().filter_map(AnyNodeRef::as_expr_call);
-            let calls = calls.filter(|call| called(&call.func) == Some(name));
-            let values = calls.filter_map(|call| given(call, parameter, position).argument());
-            let values = values.map(|(_, value)| (at, value.range()));
-            found.extend(values.filter(|_| statement.is_executed));
-        }
-        found
+        let calls = self.nodes.calls_of(name);
+        let executed = calls.filter(|(at, _)| self.tree.statements[*at].is_executed);
+        let values = executed.filter_map(|(at, call)| {
+            let (_, value) = given(call, parameter, position).argument()?;
+            Some((at, value.range()))
+        });
+        values.collect()
     }
 
     /// The argument that a statement which calls a function gives for a parameter, if that is
@@ -206,11 +197,8 @@ pub(super) fn is_method(tree: &StatementTree<'_>, function: Option<usize>) -> bo
 
 /// Whether a name is that of a variable that is assigned, not of a function, a class or an import.
 pub(super) fn is_object(tree: &StatementTree<'_>, name: &str) -> bool {
-    let variables = tree.program.scopes().variables.iter();
-    let mut bindings = variables
-        .filter(|variable| variable.name == name)
-        .flat_map(|variable| &variable.bindings)
-        .peekable();
+    let variables = tree.program.scopes().named(name);
+    let mut bindings = variables.flat_map(|variable| &variable.bindings).peekable();
     bindings.peek().is_some()
         && bindings.all(|binding| {
             !matches!(
@@ -225,15 +213,6 @@ fn receiver(call: &ExprCall) -> Option<&Expr> {
     match &*call.func {
         Expr::Call(inner) => receiver(inner),
         Expr::Attribute(method) => Some(&method.value),
-        _ => None,
-    }
-}
-
-/// The last part of the name of a callee.
-fn called(callee: &Expr) -> Option<&str> {
-    match callee {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
         _ => None,
     }
 }

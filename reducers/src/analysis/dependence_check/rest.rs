@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Nodes, Operations, is_exit,
+    Nodes, Operations, called, is_exit,
     passing::{Passing, is_method},
     tests,
 };
@@ -22,6 +22,9 @@ use crate::{
     },
     torch::producers::made_by,
 };
+
+/// Through how many base classes a class is followed.
+const DEPTH: usize = 8;
 
 /// The parts of one side of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -292,16 +295,15 @@ impl<'o, 'a> Rest<'o, 'a> {
         };
         let around = outline.ancestors(statement).filter(is_here);
         let around = around.filter(|statement| !is_guard(statement));
-        let before = (0..statement).filter(is_here).filter(|&statement| {
+        let before = outline.branches_before(statement).filter(is_here);
+        let before = before.filter(|&statement| {
             let node = outline.statements[statement].node;
             node.is_stmt_if()
                 && outline.statements[statement].is_executed
                 && self.may_leave(statement)
         });
-        let mut all: Vec<usize> = around.collect();
         // The nearest first.
-        all.extend(before.collect::<Vec<_>>().into_iter().rev());
-        all
+        around.chain(before).collect()
     }
 
     /// Whether a part of a statement may leave the block that the statement is in.
@@ -322,7 +324,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         let function = outline.function_of(statement);
         let at = outline.statements[statement].range;
         let mut found = Vec::new();
-        for before in (0..statement).filter(|&before| outline.function_of(before) == function) {
+        let branches = outline.branches_before(statement);
+        for before in branches.filter(|&before| outline.function_of(before) == function) {
             let AnyNodeRef::StmtTry(attempt) = outline.statements[before].node else {
                 continue;
             };
@@ -348,8 +351,10 @@ impl<'o, 'a> Rest<'o, 'a> {
             | AnyNodeRef::StmtFunctionDef(_)
             | AnyNodeRef::StmtClassDef(_) => None,
             AnyNodeRef::StmtAssert(it) => Some(it.test.range()),
-            // An annotation computes nothing.
-            AnyNodeRef::StmtAnnAssign(it) => it.value.as_ref().map(|value| value.range()),
+            // Elsewhere an annotation computes nothing.
+            AnyNodeRef::StmtAnnAssign(it) if !self.is_field_of_package(index) => {
+                it.value.as_ref().map(|value| value.range())
+            }
             _ => Some(statement.range),
         };
         match statement.node {
@@ -364,13 +369,17 @@ impl<'o, 'a> Rest<'o, 'a> {
                 let inherits = class.bases().iter().any(|base| !self.is_own_class(base));
                 let is_called = |child: &&usize| match self.outline.statements[**child].node {
                     AnyNodeRef::StmtFunctionDef(def) => {
-                        let is_named = self.outline.attributes.contains(&def.name.id);
+                        let is_named = self.outline.attributes.contains_key(&def.name.id);
                         def.name.starts_with("__") || inherits && !is_named
                     }
                     _ => false,
                 };
                 let methods = statement.children.iter().filter(is_called);
                 self.todo.extend(methods.copied().collect::<Vec<_>>());
+            }
+            AnyNodeRef::StmtAnnAssign(it) if self.is_field_of_package(index) => {
+                let types = self.types(index, it.annotation.range());
+                self.of.operations.extend(types);
             }
             AnyNodeRef::StmtAugAssign(it) => {
                 self.of.operations.insert(it.op.as_str().to_owned());
@@ -442,13 +451,72 @@ impl<'o, 'a> Rest<'o, 'a> {
             })
     }
 
+    /// Whether a statement is in a class that a package makes, which may read its annotations.
+    fn is_field_of_package(&self, index: usize) -> bool {
+        let class = self.outline.statements[index].parent;
+        class.is_some_and(|class| self.is_made_by_package(class, DEPTH))
+    }
+
+    fn is_made_by_package(&self, class: usize, depth: usize) -> bool {
+        let AnyNodeRef::StmtClassDef(class) = self.outline.statements[class].node else {
+            return false;
+        };
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        let decorators = class.decorator_list.iter();
+        let decorators = decorators.map(|decorator| match &decorator.expression {
+            Expr::Call(call) => &*call.func,
+            expression => expression,
+        });
+        let mut makers = class.bases().iter().chain(decorators);
+        makers.any(|maker| {
+            let path = self.imported.path(maker);
+            let is_own = || {
+                let name = maker.as_name_expr();
+                let mut classes = name.into_iter().flat_map(|name| self.own_classes(&name.id));
+                classes.any(|class| self.is_made_by_package(class, depth))
+            };
+            path.map_or_else(is_own, |path| is_installed(&path))
+        })
+    }
+
+    /// The class statements that bind a name.
+    fn own_classes(&self, name: &str) -> impl Iterator<Item = usize> {
+        let variables = self.outline.program.scopes().named(name);
+        let bindings = variables.flat_map(|variable| &variable.bindings);
+        let classes = bindings.filter(|binding| binding.kind == BindingKind::Class);
+        classes.filter_map(|binding| self.outline.at(binding.statement))
+    }
+
+    /// What an annotation says of the type of a field: what it is composed of, and the classes of
+    /// the program that the reporting statement names as well.
+    fn types(&self, index: usize, annotation: TextRange) -> Vec<String> {
+        let reporting = self.frames.last().map(|&last| &self.nodes[last]);
+        let named: BTreeSet<&str> = reporting
+            .into_iter()
+            .flatten()
+            .filter_map(|node| Some(node.as_expr_name()?.id.as_str()))
+            .collect();
+        let nodes = self.nodes[index].iter();
+        let nodes = nodes.filter(|node| annotation.contains_range(node.range()));
+        let types = nodes.filter_map(|node| match node {
+            AnyNodeRef::ExprSubscript(subscript) => {
+                Some(format!("{}[]", called(&subscript.value)?))
+            }
+            AnyNodeRef::ExprName(name) if named.contains(name.id.as_str()) => {
+                let is_own = self.outline.program.scopes().is_class(&name.id);
+                is_own.then(|| format!("field: {}", name.id))
+            }
+            _ => None,
+        });
+        types.collect()
+    }
+
     /// Whether an expression names a class of the program.
     fn is_own_class(&self, expr: &Expr) -> bool {
-        let mut statements = self.outline.statements.iter();
-        statements.any(|statement| match (statement.node, expr) {
-            (AnyNodeRef::StmtClassDef(class), Expr::Name(name)) => class.name.id == name.id,
-            _ => false,
-        })
+        let name = expr.as_name_expr();
+        name.is_some_and(|name| self.outline.program.scopes().is_class(&name.id))
     }
 
     /// Follows the values that a function returns, and the conditions that decide which.
@@ -561,14 +629,10 @@ impl<'o, 'a> Rest<'o, 'a> {
         self.todo
             .extend(self.graph.attribute_changes_in_place(name));
         if !self.is_part {
-            let statements = self.outline.statements.iter().enumerate();
-            let executed = statements.filter(|(_, statement)| statement.is_executed);
-            let mut changes = Vec::new();
-            for (at, statement) in executed {
-                for (_, range) in statement.attributes.iter().filter(|(read, _)| read == name) {
-                    changes.extend(self.passing().changes(at, *range));
-                }
-            }
+            let reads = self.outline.reads_of(name);
+            let changes: Vec<usize> = reads
+                .flat_map(|(statement, range)| self.passing().changes(statement, range))
+                .collect();
             self.todo.extend(changes);
         }
     }

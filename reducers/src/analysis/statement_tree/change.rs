@@ -2,7 +2,7 @@
 
 use crate::syntax::{
     AnyNodeRef, Program, Ranged, TextRange,
-    ast::{Expr, ExprCall, ExprSubscript, name::Name},
+    ast::{Expr, ExprAttribute, ExprCall, ExprSubscript, name::Name},
     scope::BindingKind,
 };
 
@@ -10,7 +10,7 @@ use crate::syntax::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
     /// In place: a method is called on it for nothing else or has the name of a change, an element of
-    /// it is assigned, or a result is put into it.
+    /// it is assigned or overwritten, or a result is put into it.
     InPlace,
     /// In another way: a part of it is changed, a function gets it as the first argument, or the
     /// decorator of a function is a part of it.
@@ -34,7 +34,7 @@ impl Change {
             AnyNodeRef::StmtExpr(stmt) => {
                 let call = stmt.value.as_call_expr()?;
                 if let Expr::Attribute(method) = &*call.func
-                    && method.value.range() == path
+                    && overwritten(method).range() == path
                     // Checks leave things as they are.
                     && !method.attr.starts_with("assert")
                 {
@@ -54,7 +54,7 @@ impl Change {
                 let method = stmt.value.as_call_expr();
                 let method = method.and_then(|call| call.func.as_attribute_expr());
                 if method.is_some_and(|method| {
-                    method.value.range() == path && is_changing(method.attr.as_str())
+                    overwritten(method).range() == path && is_changing(method.attr.as_str())
                 }) {
                     return Some(Self::InPlace);
                 }
@@ -81,8 +81,20 @@ const CHANGES: [&str; 6] = ["load", "pop", "push", "put", "register", "update"];
 /// Whether a method changes its object, to go by its name: `load_state_dict`, PyTorch's `add_`.
 pub(crate) fn is_changing(method: &str) -> bool {
     let verb = method.split('_').next().unwrap_or(method);
-    let is_in_place = method.ends_with('_') && !method.ends_with("__");
-    is_in_place || CHANGES.contains(&verb)
+    is_in_place(method) || CHANGES.contains(&verb)
+}
+
+/// Whether a method has a name of PyTorch's for those that overwrite their tensor.
+pub(crate) fn is_in_place(method: &str) -> bool {
+    method.ends_with('_') && !method.ends_with("__")
+}
+
+/// What a method is called on; of one that overwrites an element, the container.
+fn overwritten(method: &ExprAttribute) -> &Expr {
+    match &*method.value {
+        Expr::Subscript(element) if is_in_place(&method.attr) => container(element),
+        value => value,
+    }
 }
 
 /// The outermost container of an element, however deep it is.
@@ -99,12 +111,9 @@ fn is_function(program: &Program, called: &Expr) -> bool {
     match called {
         Expr::Name(it) => it.id != "print",
         Expr::Attribute(it) => it.value.as_name_expr().is_some_and(|module| {
-            program.scopes().variables.iter().any(|variable| {
-                variable.name == module.id
-                    && variable
-                        .bindings
-                        .iter()
-                        .all(|binding| binding.kind == BindingKind::Import)
+            program.scopes().named(&module.id).any(|variable| {
+                let mut bindings = variable.bindings.iter();
+                bindings.all(|binding| binding.kind == BindingKind::Import)
             })
         }),
         _ => false,

@@ -4,6 +4,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::LazyLock,
+    sync::OnceLock,
 };
 
 use super::{Binding, BindingKind, ScopeKind, Scopes, Use, Variable};
@@ -348,6 +349,7 @@ impl Builder {
             variables,
             unbound,
             misplaced,
+            index: OnceLock::new(),
         }
     }
 }

@@ -5,7 +5,10 @@
 
 mod builder;
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::OnceLock,
+};
 
 use crate::syntax::{
     AnyNodeRef, Program, TextRange, TextSize, Tree,
@@ -25,6 +28,18 @@ pub struct Scopes {
     /// The first statement that stands where CPython refuses it: a `return` outside a function, a
     /// `break` outside a loop.
     pub misplaced: Option<TextRange>,
+    /// Made when it is first asked for: few candidates need it.
+    index: OnceLock<Index>,
+}
+
+/// The variables of a program, as positions in their list.
+#[derive(Debug, Default)]
+struct Index {
+    by_name: HashMap<Name, Vec<usize>>,
+    /// By the statements that bind them.
+    by_statement: HashMap<TextRange, Vec<usize>>,
+    /// By the beginnings of the names where they are bound.
+    by_start: HashMap<TextSize, usize>,
 }
 
 /// A name of one scope.
@@ -131,9 +146,54 @@ impl Scopes {
 
     /// The variable with a binding whose name starts at an offset.
     pub(crate) fn bound_at(&self, name: TextSize) -> Option<&Variable> {
-        let binds = |binding: &Binding| binding.range.start() == name;
-        let mut variables = self.variables.iter();
-        variables.find(|variable| variable.bindings.iter().any(binds))
+        Some(&self.variables[self.position_of(name)?])
+    }
+
+    /// Its position in the list.
+    pub(crate) fn position_of(&self, name: TextSize) -> Option<usize> {
+        self.index().by_start.get(&name).copied()
+    }
+
+    /// The variables of a name, one for each scope that binds it.
+    pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = &Variable> {
+        let found = self.positions_named(name).iter();
+        found.map(|&position| &self.variables[position])
+    }
+
+    /// The positions of the variables of a name.
+    pub(crate) fn positions_named(&self, name: &str) -> &[usize] {
+        self.index().by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a class statement binds a name.
+    pub(crate) fn is_class(&self, name: &str) -> bool {
+        let mut bindings = self.named(name).flat_map(|variable| &variable.bindings);
+        bindings.any(|binding| binding.kind == BindingKind::Class)
+    }
+
+    /// The positions of the variables that a statement binds.
+    pub(crate) fn bound_by(&self, statement: TextRange) -> &[usize] {
+        let found = self.index().by_statement.get(&statement);
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let mut index = Index::default();
+            for (position, variable) in self.variables.iter().enumerate() {
+                let named = index.by_name.entry(variable.name.clone()).or_default();
+                named.push(position);
+                for binding in &variable.bindings {
+                    let bound = index.by_statement.entry(binding.statement).or_default();
+                    if bound.last() != Some(&position) {
+                        bound.push(position);
+                    }
+                    let start = binding.range.start();
+                    index.by_start.entry(start).or_insert(position);
+                }
+            }
+            index
+        })
     }
 
     /// The names that nothing binds, without repeats.

@@ -95,10 +95,11 @@ def _plain(names):
 
     def trace(func, example_inputs=None, *_, **kwargs):
         args = kwargs.get("example_kwarg_inputs") or example_inputs
-        if isinstance(args, dict):
-            func(**args)
-        elif args is not None:
-            func(*tuple_of(args))
+        if args is None:
+            return described(func)
+        result = func(**args) if isinstance(args, dict) else func(*tuple_of(args))
+        if result is None:
+            raise RuntimeError("the traced function returns nothing")
         return described(func)
 
     def trace_module(mod, inputs, *_, **__):
@@ -127,6 +128,9 @@ def _plain(names):
             module = importlib.import_module(path)
         except ImportError:
             continue
-        if hasattr(module, leaf):
+        if leaf == "ScriptModule":
+            # A class whose methods it compiles.
+            setattr(module, leaf, importlib.import_module("torch.nn").Module)
+        elif hasattr(module, leaf):
             usual = itself if path == "torch.jit" or leaf.startswith("aot_") else export
             setattr(module, leaf, kinds.get(name, usual))

@@ -99,7 +99,7 @@ def run_recorded(tracer, error, seconds):
             if "torch" in sys.modules:
                 # Threads of the first run are not there any more.
                 sys.modules["torch"].set_num_threads(1)
-            again = Tracer(tracer.script, tracer.source.bytes)
+            again = Tracer(tracer.script, tracer.source)
             again.namespace = module(tracer.script)
             counts = {}
 
@@ -139,7 +139,7 @@ def run_eagerly(tracer, code, lines, library_line, in_packages, forward):
     # Where nothing is compiled yet, saying so would first import the compiler.
     if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
         torch.compiler.set_stance("force_eager")
-    eager = Tracer(tracer.script, tracer.source.bytes)
+    eager = Tracer(tracer.script, tracer.source)
     eager.covered = tracer.covered
     eager.namespace = module(tracer.script)
     watched = list(lines) + list(forward)

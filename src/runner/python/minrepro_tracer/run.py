@@ -7,6 +7,7 @@ from .compiler import OWN_MODULES
 from .hang import answer
 from .last_lines import LastLines
 from .reruns import forward_lines, module, run_eagerly, run_recorded
+from .source import Source
 from .tracer import Tracer
 
 OWN_MODULES += [module for name, module in sys.modules.items() if name.partition(".")[0] == __package__]
@@ -24,7 +25,7 @@ def main():
     with open(script, "rb") as file:
         source = file.read()
     code = compile(source, script, "exec", dont_inherit=True)
-    tracer = Tracer(script, source, json.loads(covered))
+    tracer = Tracer(script, Source(source), json.loads(covered))
     tracer.namespace = module(script)
     tracer.sought = json.loads(sought)
     tracer.out = out

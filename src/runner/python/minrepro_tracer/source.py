@@ -42,7 +42,7 @@ class Source:
         self.parsed = None
         self.found = None
         self.comprehended = None
-        self.decoded = None
+        self.lines = None
         self.found_nodes = None
 
     def tree(self):
@@ -108,12 +108,17 @@ class Source:
 
     def text(self, node):
         """A node as it is written."""
-        import ast
         from importlib.util import decode_source
 
-        if self.decoded is None:
-            self.decoded = decode_source(self.bytes)
-        return ast.get_source_segment(self.decoded, node)
+        # `ast.get_source_segment` would go through the whole text for each node.
+        if self.lines is None:
+            self.lines = [line.encode() for line in decode_source(self.bytes).split("\n")]
+        if getattr(node, "end_lineno", None) is None or node.end_col_offset is None:
+            return None
+        lines = self.lines[node.lineno - 1 : node.end_lineno]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        return b"\n".join(lines).decode()
 
     def statement(self, line, tree=None):
         """The statement on a line; of another tree of the same text, if there is one."""

@@ -30,7 +30,7 @@ class Tracer:
     def __init__(self, script, source, covered=NOTHING):
         self.script = script
         self.covered = Covered(script, covered)
-        self.source = Source(source)
+        self.source = source
         self.sought = ()
         self.temporary = os.environ.get("TMPDIR")
         self.printed_failure = None  # the frames that printed a text that is sought, and those of the exceptions that it shows

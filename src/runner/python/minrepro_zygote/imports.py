@@ -32,6 +32,7 @@ def import_ahead(modules, environments, record):
         doings.collect(name)
         effects.collect(name)
     doings.stop()
+    environments[:] = map(doings.as_here, environments)
     warnings.filters.remove(ours)
     notice_filters()
     record.effects = effects.undone()

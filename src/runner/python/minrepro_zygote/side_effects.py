@@ -21,6 +21,9 @@ class Doings:
             self.files[name] = os.memfd_create(name)
             os.dup2(self.files[name], fd)
         self.environment = dict(os.environ._data)
+        # Variables that imports set to temporary folders which they made: these have other names in each process.
+        self.folders = {}
+        self.temporary = os.path.join(os.environ.get("TMPDIR", ""), "")
         self.atexit = atexit
         self.register = plain = atexit.register
         self.registered = registered = []
@@ -47,16 +50,24 @@ class Doings:
                 os.lseek(fd, 0, os.SEEK_SET)
         if os.environ._data != self.environment:
             now = dict(os.environ._data)
-            self.events.append((owner, "environment", difference(self.environment, now)))
+            changes = difference(self.environment, now)
+            self.events.append((owner, "environment", changes))
             self.environment = now
+            for name, value in changes.items():
+                if value is not None and os.path.isabs(self.temporary) and os.fsdecode(value).startswith(self.temporary):
+                    self.folders[os.fsdecode(name)] = os.fsdecode(value)
         if self.registered:
             self.events.append((owner, "atexit", self.registered[:]))
             self.registered.clear()
 
     def enter(self, values):
         """Sets the environment for the imports to come."""
-        set_environment(values)
+        set_environment(self.as_here(values))
         self.environment = dict(os.environ._data)
+
+    def as_here(self, values):
+        """The environment of another process with the temporary folders of the imports in this one."""
+        return {name: self.folders.get(name, value) for name, value in values.items()}
 
     def stop(self):
         for name, (fd, kept) in self.kept.items():
