@@ -29,17 +29,17 @@ pub struct Scopes {
     /// `break` outside a loop.
     pub misplaced: Option<TextRange>,
     /// Made when it is first asked for: few candidates need it.
-    index: OnceLock<Index>,
+    index: OnceLock<VariableIndex>,
 }
 
 /// The variables of a program, as positions in their list.
 #[derive(Debug, Default)]
-struct Index {
-    by_name: HashMap<Name, Vec<usize>>,
+struct VariableIndex {
+    names: HashMap<Name, Vec<usize>>,
     /// By the statements that bind them.
-    by_statement: HashMap<TextRange, Vec<usize>>,
+    statements: HashMap<TextRange, Vec<usize>>,
     /// By the beginnings of the names where they are bound.
-    by_start: HashMap<TextSize, usize>,
+    starts: HashMap<TextSize, usize>,
 }
 
 /// A name of one scope.
@@ -151,7 +151,7 @@ impl Scopes {
 
     /// Its position in the list.
     pub(crate) fn position_of(&self, name: TextSize) -> Option<usize> {
-        self.index().by_start.get(&name).copied()
+        self.index().starts.get(&name).copied()
     }
 
     /// The variables of a name, one for each scope that binds it.
@@ -162,7 +162,7 @@ impl Scopes {
 
     /// The positions of the variables of a name.
     pub(crate) fn positions_named(&self, name: &str) -> &[usize] {
-        self.index().by_name.get(name).map_or(&[], Vec::as_slice)
+        self.index().names.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a class statement binds a name.
@@ -173,23 +173,23 @@ impl Scopes {
 
     /// The positions of the variables that a statement binds.
     pub(crate) fn bound_by(&self, statement: TextRange) -> &[usize] {
-        let found = self.index().by_statement.get(&statement);
+        let found = self.index().statements.get(&statement);
         found.map_or(&[], Vec::as_slice)
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &VariableIndex {
         self.index.get_or_init(|| {
-            let mut index = Index::default();
+            let mut index = VariableIndex::default();
             for (position, variable) in self.variables.iter().enumerate() {
-                let named = index.by_name.entry(variable.name.clone()).or_default();
+                let named = index.names.entry(variable.name.clone()).or_default();
                 named.push(position);
                 for binding in &variable.bindings {
-                    let bound = index.by_statement.entry(binding.statement).or_default();
+                    let bound = index.statements.entry(binding.statement).or_default();
                     if bound.last() != Some(&position) {
                         bound.push(position);
                     }
                     let start = binding.range.start();
-                    index.by_start.entry(start).or_insert(position);
+                    index.starts.entry(start).or_insert(position);
                 }
             }
             index

@@ -98,8 +98,8 @@ def _plain(names):
         if args is None:
             return described(func)
         result = func(**args) if isinstance(args, dict) else func(*tuple_of(args))
-        if result is None:
-            raise RuntimeError("the traced function returns nothing")
+        if not isinstance(result, (importlib.import_module("torch").Tensor, list, tuple, dict)):
+            raise RuntimeError("the traced function returns no tensor")
         return described(func)
 
     def trace_module(mod, inputs, *_, **__):
