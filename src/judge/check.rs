@@ -249,8 +249,14 @@ impl Checks {
         checks.find_map(|(_, check)| check.review_without_runs(shown))
     }
 
-    /// The finding of each of them about a result.
-    pub(super) fn verify(&self, probe: &Probe<'_>, shown: &Shown<'_>) -> Result<Truth, RunError> {
+    /// The finding of each of them about a result. An observer compares a run with those that it
+    /// saw of the script, so its runs start as those did.
+    pub(super) fn verify(
+        &self,
+        probe: &Probe<'_>,
+        observing: &Probe<'_>,
+        shown: &Shown<'_>,
+    ) -> Result<Truth, RunError> {
         let mut truth = Truth::default();
         for (_, check) in &self.0 {
             let Some(claim) = check.claim() else {
@@ -262,7 +268,7 @@ impl Checks {
             for _ in 0..LOOKS {
                 let shown = std::slice::from_ref(shown);
                 let objections = match check.observer() {
-                    Some(observer) => observe(&[observer], probe, shown, Patience::Over)?,
+                    Some(observer) => observe(&[observer], observing, shown, Patience::Over)?,
                     None => check.review(probe, shown)?,
                 };
                 holds = objections.iter().all(|found| found.verdict.is_none());

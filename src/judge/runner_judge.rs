@@ -157,7 +157,7 @@ impl<'a> RunnerJudge<'a> {
                 Some(outcome) => Shown::of(&probe, program, outcome),
                 None => Shown::unseen(program, None),
             };
-            truth = self.checks.verify(&probe, &shown)?;
+            truth = self.checks.verify(&probe, &self.probe, &shown)?;
         }
         if self.probe.measure.has_mechanism() {
             truth.findings.push(CheckFinding {
