@@ -241,7 +241,7 @@ macro_rules! files {
     };
 }
 
-files! { exceptions exits folders installed library modules processes shutdown state streams threads }
+files! { allocator exceptions exits folders installed library modules processes shutdown state streams threads }
 
 #[test]
 fn every_file_is_run() {

@@ -109,7 +109,9 @@ impl MakerSearch<'_, '_> {
                     };
                 }
                 match &*call.func {
-                    Expr::Name(name) if self.is_class(&name.id) => Maker::Own(name.id.to_string()),
+                    Expr::Name(name) if self.graph.tree.program.scopes().is_class(&name.id) => {
+                        Maker::Own(name.id.to_string())
+                    }
                     _ => Maker::Unknown,
                 }
             }
@@ -152,10 +154,6 @@ impl MakerSearch<'_, '_> {
             (Some(maker), None) => maker,
             _ => Maker::Unknown,
         }
-    }
-
-    fn is_class(&self, name: &str) -> bool {
-        self.graph.tree.program.scopes().is_class(name)
     }
 }
 

@@ -18,6 +18,10 @@ from .warm_up import warm_up
 
 SET_CHILD_SUBREAPER = 36
 
+# Threads that a fork may lack: the library that started one expects forks and begins it anew where it needs it. jemalloc
+# comes with pyarrow, and that with most installations of pandas.
+KNOWN_THREADS = ("jemalloc_bg_thd",)
+
 
 def main():
     """Serves until the socket closes; returns in a child that is to become a run."""
@@ -62,7 +66,7 @@ def main():
     unsafe = None
     if not places:
         unsafe = "this Python does not show where it keeps the path of its script"
-    elif len(os.listdir("/proc/self/task")) > 1:
+    elif any(name not in KNOWN_THREADS for name in other_threads()):
         unsafe = "what it imports starts threads"
     elif "torch.cuda" in shelf.modules and shelf.modules["torch.cuda"].is_initialized():
         unsafe = "what it imports starts CUDA"
@@ -101,6 +105,14 @@ def main():
                 pass
         except ChildProcessError:
             pass
+
+
+def other_threads():
+    """The names of the threads beside the main one."""
+    for thread in os.listdir("/proc/self/task"):
+        if int(thread) != os.getpid():
+            with open("/proc/self/task/%s/comm" % thread) as file:
+                yield file.read().rstrip("\n")
 
 
 def leave_environment():
