@@ -218,6 +218,7 @@ fn found_out(
         showing: sighting.showing.as_ref(),
         is_flaky: sighting.flaky.is_some(),
         library_calls: &OnceCell::new(),
+        evidence: &OnceCell::new(),
     })?;
     // Who names a place means it.
     if checks::know_loop(&checks) && subject.settings.specs.len() == 1 {

@@ -3,7 +3,7 @@
 
 use std::cell::OnceCell;
 
-use minrepro_reducers::syntax::Program;
+use minrepro_reducers::{syntax::Program, trace::evidence::Evidence};
 use serde_json::Value;
 
 use super::{
@@ -140,6 +140,8 @@ pub(super) struct Script<'a> {
     pub(super) is_flaky: bool,
     /// What packages do meanwhile, once a check has asked.
     pub(super) library_calls: &'a OnceCell<Option<LibraryCalls>>,
+    /// What a traced run shows, once a check has asked.
+    pub(super) evidence: &'a OnceCell<Option<Evidence>>,
 }
 
 impl Script<'_> {
@@ -151,6 +153,15 @@ impl Script<'_> {
         let before = self.program.text().lines().count();
         let exceptions = outcome.exception.as_ref().zip(showing);
         exceptions.is_some_and(|(after, showing)| is_later((after, lines), (showing, before)))
+    }
+
+    /// What a traced run shows; none if it does not show the bug while it is traced.
+    pub(super) fn evidence(&self) -> Result<Option<&Evidence>, RunError> {
+        if let Some(known) = self.evidence.get() {
+            return Ok(known.as_ref());
+        }
+        let found = self.probe.traced(self.bytes)?;
+        Ok(self.evidence.get_or_init(|| found).as_ref())
     }
 
     /// What packages do while it runs; none if it does not show the bug each time meanwhile.

@@ -60,21 +60,21 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     };
     // The trace says which statements ran: only on those can the report depend.
-    let evidence = probe.traced(script.bytes)?;
+    let evidence = script.evidence()?;
     // If several statements may have reported it, the common dependences of all.
-    let all = operations(program, &report_site, evidence.as_ref())
+    let all = operations(program, &report_site, evidence)
         .into_iter()
         .reduce(|all, operations| &all & &operations);
     let Some(operations) = all.filter(|operations| !operations.is_empty()) else {
         return Ok(None);
     };
-    let sides = operations_by_side(program, &report_site, evidence.as_ref());
-    let receivers = receivers(program, &report_site, evidence.as_ref())
+    let sides = operations_by_side(program, &report_site, evidence);
+    let receivers = receivers(program, &report_site, evidence)
         .into_iter()
         .map(Receivers::told_apart)
         .reduce(|all, receivers| all.common(&receivers))
         .unwrap_or_default();
-    let text = watching(program, &report_site, evidence.as_ref()).text(program);
+    let text = watching(program, &report_site, evidence).text(program);
     let job = text.and_then(|text| probe.changed_job(program, text));
     // A value that differs from run to run proves nothing.
     let jobs = job.map(|job| vec![job.clone(), job]).unwrap_or_default();

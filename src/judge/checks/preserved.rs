@@ -177,7 +177,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     // Under an exact control each candidate shows by itself that its calls are right.
     let evidence = if fails_in_library(script) && !is_exact(so_far) {
         // A script that does not show the bug while it is traced has its text.
-        Some(probe.traced(script.bytes)?.unwrap_or_default())
+        Some(script.evidence()?.cloned().unwrap_or_default())
     } else {
         None
     };

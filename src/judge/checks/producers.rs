@@ -111,7 +111,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     }
     // Whether one of them ran before the failure, only a trace says.
-    let evidence = probe.traced(script.bytes)?;
+    let evidence = script.evidence()?;
     let can_trace = evidence.is_some();
     let class = failure.and_then(lacking_class);
     let checks = producers.into_iter().map(|producer| {
@@ -122,7 +122,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         let way = if is_in_class {
             Some(Way::InClass)
         } else {
-            produces(program, &producer, evidence.as_ref()).then_some(Way::Anywhere)
+            produces(program, &producer, evidence).then_some(Way::Anywhere)
         };
         Producers {
             way,

@@ -52,9 +52,9 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let mut found = read_for_arguments(program, &frames, None);
     // The text costs nothing, but only a trace shows which of it was executed.
     if !found.is_empty()
-        && let Some(evidence) = probe.traced(script.bytes)?
+        && let Some(evidence) = script.evidence()?
     {
-        found = read_for_arguments(program, &frames, Some(&evidence));
+        found = read_for_arguments(program, &frames, Some(evidence));
     }
     let check = RejectedArgument(found);
     Ok((!check.0.is_empty()).then(|| Box::new(check) as Box<dyn Check>))

@@ -71,13 +71,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     // The text costs nothing, but only a trace shows which of it was executed.
     if !is_in_library(exception)
         && !packages(program, &frames, None).is_empty()
-        && let Some(evidence) = probe.traced(script.bytes)?
+        && let Some(evidence) = script.evidence()?
     {
-        check.packages = packages(program, &frames, Some(&evidence));
+        check.packages = packages(program, &frames, Some(evidence));
         // What the script itself never stored, only all that made the object can have left out.
         if is_of_foreign_class(program, exception) && !is_stored(program, exception) {
             let site = ReportSite::Raised(frames);
-            let found = operations(program, &site, Some(&evidence)).into_iter();
+            let found = operations(program, &site, Some(evidence)).into_iter();
             check.operations = found.flatten().collect();
         }
     }

@@ -40,7 +40,8 @@ class Source:
     def __init__(self, source):
         self.bytes = source
         self.parsed = None
-        self.found = None
+        self.made = None
+        self.makers = {}  # line -> what `maker` says of it
         self.comprehended = None
         self.lines = None
         self.found_nodes = None
@@ -60,51 +61,60 @@ class Source:
             self.found_nodes = list(ast.walk(self.tree()))
         return self.found_nodes
 
-    def makers(self):
-        """By line, the statements that are a call, or keep or return what it makes: the target, the expression, and the paths
+    def maker(self, line):
+        """The statement on a line that is a call, or keeps or returns what it makes: the target, the expression, and the paths
         that it reads. The target is `...` where nothing is kept, and nothing where it is returned.
 
         The callee's own name is no such path, only what it is looked up in.
         """
+        if line not in self.makers:
+            self.makers[line] = next(filter(None, map(self.made_by, self.made_on().get(line, ()))), None)
+        return self.makers[line]
+
+    def made_on(self):
+        """By line, the targets and values of the statements that may be such."""
         import ast
 
-        if self.found is not None:
-            return self.found
-        found = self.found = {}
-
-        def add(line, target, value):
-            allowed = (ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.keyword, ast.List, ast.Tuple, ast.Dict)
-            allowed += (ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context, ast.Starred)
-            if isinstance(value, ast.Call) and all(isinstance(node, allowed) for node in ast.walk(value)):
-                paths = {}
-                todo = [value]
-                while todo:
-                    node = todo.pop(0)
-                    if isinstance(node, (ast.Name, ast.Attribute)) and is_path(node):
-                        while isinstance(node, ast.Attribute) and is_callee.get(id(node)):
-                            node = node.value
-                        paths[ast.unparse(node)] = node
-                    else:
-                        todo += ast.iter_child_nodes(node)
-                found.setdefault(line, (target, value, paths))
-
-        nodes = self.all_nodes()
-        if not hasattr(ast, "unparse"):
-            return found
-        is_callee = {id(node.func): True for node in nodes if isinstance(node, ast.Call)}
-        for node in nodes:
+        if self.made is not None:
+            return self.made
+        found = self.made = {}
+        for node in self.all_nodes() if hasattr(ast, "unparse") else ():
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 target = node.targets[0]
                 if isinstance(target, ast.Name) or isinstance(target, ast.Attribute) and is_path(target):
-                    add(node.lineno, target, node.value)
+                    found.setdefault(node.lineno, []).append((target, node.value))
             elif isinstance(node, (ast.With, ast.AsyncWith)) and len(node.items) == 1:
                 if isinstance(node.items[0].optional_vars, ast.Name):
-                    add(node.lineno, node.items[0].optional_vars, node.items[0].context_expr)
+                    pair = node.items[0].optional_vars, node.items[0].context_expr
+                    found.setdefault(node.lineno, []).append(pair)
             elif isinstance(node, ast.Return) and node.value is not None:
-                add(node.lineno, None, node.value)
+                found.setdefault(node.lineno, []).append((None, node.value))
             elif isinstance(node, ast.Expr):
-                add(node.lineno, ..., node.value)
+                found.setdefault(node.lineno, []).append((..., node.value))
         return found
+
+    def made_by(self, pair):
+        """A target, a value and the paths that the value reads; nothing if it does more than to call."""
+        import ast
+
+        target, value = pair
+        allowed = (ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.keyword, ast.List, ast.Tuple, ast.Dict)
+        allowed += (ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context, ast.Starred)
+        parts = list(ast.walk(value))
+        if not isinstance(value, ast.Call) or not all(isinstance(node, allowed) for node in parts):
+            return None
+        callees = [node.func for node in parts if isinstance(node, ast.Call)]
+        paths = {}
+        todo = [value]
+        while todo:
+            node = todo.pop(0)
+            if isinstance(node, (ast.Name, ast.Attribute)) and is_path(node):
+                while isinstance(node, ast.Attribute) and any(node is callee for callee in callees):
+                    node = node.value
+                paths[ast.unparse(node)] = node
+            else:
+                todo += ast.iter_child_nodes(node)
+        return target, value, paths
 
     def text(self, node):
         """A node as it is written."""

@@ -154,7 +154,7 @@ class Tracer:
 
     def make(self, frame, line):
         """Notes that a statement begins that may make an object of a library, or that calls a function of one."""
-        found = self.source.makers().get(line)
+        found = self.source.maker(line)
         if found is None or len(self.origins) > OBJECTS:
             return
         target, expression, paths = found

@@ -1,0 +1,8 @@
+import torch
+
+readings = torch.rand(2, 1)
+readings.fill_(float("nan"))
+sensors = torch.nn.Linear(1, 1)
+kept = torch.isfinite(readings).all(dim=1)
+(sensors(readings)[kept] ** 2).mean().backward()
+assert torch.isfinite(sensors.weight.grad).all(), "the gradient is not finite"
