@@ -6,17 +6,17 @@
 //! Called by the judge of candidates; proposes nothing.
 
 mod effects;
+mod fields;
 mod makers;
+mod nodes;
 mod operations;
 mod passing;
 mod rest;
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    ops::Index,
-};
+use std::collections::BTreeSet;
 
 pub use makers::Receivers;
+pub(crate) use nodes::Nodes;
 pub(crate) use operations::constant;
 pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};
@@ -24,10 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     analysis::{names::ImportedNames, statement_tree::StatementTree},
-    syntax::{
-        AnyNodeRef, Program, Ranged,
-        ast::{Expr, ExprCall},
-    },
+    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
     trace::evidence::{Evidence, SourceLine},
 };
 
@@ -73,13 +70,6 @@ pub enum ReportSite {
     Lines(Vec<u32>),
     /// Those that end the program.
     Exit,
-}
-
-/// The nodes of each statement, those of the statements within it left out.
-pub(crate) struct Nodes<'a> {
-    by_statement: Vec<Vec<AnyNodeRef<'a>>>,
-    /// The calls, each with its statement, by the last part of the callee's name.
-    calls: HashMap<&'a str, Vec<(usize, &'a ExprCall)>>,
 }
 
 /// The operations that each reporting statement rests on. Without evidence every statement counts
@@ -219,58 +209,6 @@ pub(crate) fn tests(statement: AnyNodeRef<'_>) -> Vec<&Expr> {
     }
 }
 
-impl<'a> Nodes<'a> {
-    fn of(outline: &StatementTree<'a>) -> Self {
-        let mut nodes = Self {
-            by_statement: vec![Vec::new(); outline.statements.len()],
-            calls: HashMap::new(),
-        };
-        let tree = outline.program.tree();
-        let mut around: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
-        for node in &tree.nodes {
-            let own = node
-                .node
-                .is_statement()
-                .then(|| outline.at(node.node.range()))
-                .flatten();
-            let innermost = own.or_else(|| around[node.parent? as usize]);
-            around.push(innermost);
-            let Some(at) = innermost.filter(|_| own.is_none()) else {
-                continue;
-            };
-            nodes.by_statement[at].push(node.node);
-            if let AnyNodeRef::ExprCall(call) = node.node
-                && let Some(name) = called(&call.func)
-            {
-                nodes.calls.entry(name).or_default().push((at, call));
-            }
-        }
-        nodes
-    }
-
-    /// The calls of a function or method of a name, each with its statement.
-    fn calls_of(&self, name: &str) -> impl Iterator<Item = (usize, &'a ExprCall)> {
-        self.calls.get(name).into_iter().flatten().copied()
-    }
-}
-
-impl<'a> Index<usize> for Nodes<'a> {
-    type Output = Vec<AnyNodeRef<'a>>;
-
-    fn index(&self, statement: usize) -> &Self::Output {
-        &self.by_statement[statement]
-    }
-}
-
-/// The last part of the name of a callee.
-fn called(callee: &Expr) -> Option<&str> {
-    match callee {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
-        _ => None,
-    }
-}
-
 /// Whether a node ends the program in the interpreter's way.
 fn is_exit(node: &AnyNodeRef<'_>) -> bool {
     let name = match node {
@@ -324,7 +262,7 @@ fn telling(outline: &StatementTree<'_>, nodes: &Nodes<'_>, words: &BTreeSet<Stri
 pub(crate) fn writes_out(program: &Program, words: &BTreeSet<String>) -> bool {
     let tree = StatementTree::untraced(program);
     let nodes = Nodes::of(&tree);
-    let statements = nodes.by_statement.iter();
+    let statements = nodes.by_statement();
     let most = statements.map(|nodes| count(words, nodes.iter().filter_map(literal_of)));
     most.max().unwrap_or(0) * 2 > words.len()
 }

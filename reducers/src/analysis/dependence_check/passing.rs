@@ -2,7 +2,7 @@
 //! functions, and the changes that these functions make in them. Goes by names. Called by the rest
 //! of the dependence check.
 
-use super::{Nodes, called};
+use super::nodes::{Nodes, called};
 use crate::{
     analysis::{
         calls::{call_in, given},

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Nodes, Operations, called, is_exit,
+    Nodes, Operations, is_exit,
     passing::{Passing, is_method},
     tests,
 };
@@ -22,9 +22,6 @@ use crate::{
     },
     torch::producers::made_by,
 };
-
-/// Through how many base classes a class is followed.
-const DEPTH: usize = 8;
 
 /// The parts of one side of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,14 +77,14 @@ pub fn surplus(
 pub(crate) struct Rest<'o, 'a> {
     pub(super) outline: &'o StatementTree<'a>,
     pub(super) graph: DependenceGraph<'o, 'a>,
-    nodes: &'o Nodes<'a>,
-    imported: ImportedNames<'a>,
+    pub(super) nodes: &'o Nodes<'a>,
+    pub(super) imported: ImportedNames<'a>,
     seen: BTreeSet<usize>,
     variables: BTreeSet<usize>,
     attributes: BTreeSet<Name>,
     todo: Vec<usize>,
     /// The statements of the frames, outermost first.
-    frames: Vec<usize>,
+    pub(super) frames: Vec<usize>,
     of: Side,
     /// Whether a part of a statement is followed by itself.
     is_part: bool,
@@ -449,68 +446,6 @@ impl<'o, 'a> Rest<'o, 'a> {
                 let target = self.outline.statements[statement].target();
                 target.is_some_and(|target| !is_own(target))
             })
-    }
-
-    /// Whether a statement is in a class that a package makes, which may read its annotations.
-    fn is_field_of_package(&self, index: usize) -> bool {
-        let class = self.outline.statements[index].parent;
-        class.is_some_and(|class| self.is_made_by_package(class, DEPTH))
-    }
-
-    fn is_made_by_package(&self, class: usize, depth: usize) -> bool {
-        let AnyNodeRef::StmtClassDef(class) = self.outline.statements[class].node else {
-            return false;
-        };
-        let Some(depth) = depth.checked_sub(1) else {
-            return false;
-        };
-        let decorators = class.decorator_list.iter();
-        let decorators = decorators.map(|decorator| match &decorator.expression {
-            Expr::Call(call) => &*call.func,
-            expression => expression,
-        });
-        let mut makers = class.bases().iter().chain(decorators);
-        makers.any(|maker| {
-            let path = self.imported.path(maker);
-            let is_own = || {
-                let name = maker.as_name_expr();
-                let mut classes = name.into_iter().flat_map(|name| self.own_classes(&name.id));
-                classes.any(|class| self.is_made_by_package(class, depth))
-            };
-            path.map_or_else(is_own, |path| is_installed(&path))
-        })
-    }
-
-    /// The class statements that bind a name.
-    fn own_classes(&self, name: &str) -> impl Iterator<Item = usize> {
-        let variables = self.outline.program.scopes().named(name);
-        let bindings = variables.flat_map(|variable| &variable.bindings);
-        let classes = bindings.filter(|binding| binding.kind == BindingKind::Class);
-        classes.filter_map(|binding| self.outline.at(binding.statement))
-    }
-
-    /// What an annotation says of the type of a field: what it is composed of, and the classes of
-    /// the program that the reporting statement names as well.
-    fn types(&self, index: usize, annotation: TextRange) -> Vec<String> {
-        let reporting = self.frames.last().map(|&last| &self.nodes[last]);
-        let named: BTreeSet<&str> = reporting
-            .into_iter()
-            .flatten()
-            .filter_map(|node| Some(node.as_expr_name()?.id.as_str()))
-            .collect();
-        let nodes = self.nodes[index].iter();
-        let nodes = nodes.filter(|node| annotation.contains_range(node.range()));
-        let types = nodes.filter_map(|node| match node {
-            AnyNodeRef::ExprSubscript(subscript) => {
-                Some(format!("{}[]", called(&subscript.value)?))
-            }
-            AnyNodeRef::ExprName(name) if named.contains(name.id.as_str()) => {
-                let is_own = self.outline.program.scopes().is_class(&name.id);
-                is_own.then(|| format!("field: {}", name.id))
-            }
-            _ => None,
-        });
-        types.collect()
     }
 
     /// Whether an expression names a class of the program.
