@@ -18,7 +18,8 @@ use super::{
 use crate::runner::Covered;
 
 /// The version with the commit, its date and the target.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("MINREPRO_BUILD"), ")");
+pub(crate) const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("MINREPRO_BUILD"), ")");
 
 /// Minimize a Python script that shows a bug.
 ///

@@ -13,6 +13,7 @@ Examples:
   minrepro corpus fetch                               gets the code of historical issues
   minrepro bench --historical --label crash           minimizes those of one kind
   minrepro bench --historical --name before
+  minrepro bench --historical --ray auto              on all machines of a Ray cluster
   minrepro bench --compare before after --plot sizes.html";
 
 /// The list of issues that is taken if none is named.
@@ -24,7 +25,7 @@ pub struct BenchArgs {
     /// Folders of cases, or single cases.
     #[arg(
         value_name = "FOLDER",
-        required_unless_present_any = ["historical", "compare"],
+        required_unless_present_any = ["historical", "compare", "interpreters"],
         conflicts_with_all = ["historical", "compare"]
     )]
     pub folders: Vec<PathBuf>,
@@ -57,6 +58,13 @@ pub struct BenchArgs {
     /// modules.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub runner: RunnerKind,
+    /// Let the nodes of the Ray cluster at this address minimize. Each case or issue takes the cores
+    /// that `--jobs` says [default: 2].
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["check", "speed", "compare"])]
+    pub ray: Option<String>,
+    /// Minimize nothing; print the interpreters of this machine as JSON.
+    #[arg(long, exclusive = true)]
+    pub interpreters: bool,
     /// Write all figures as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -104,6 +112,9 @@ pub struct HistoricalArgs {
     /// Run scripts whatever the review finds; they are still confined.
     #[arg(long, requires = "historical")]
     pub trust: bool,
+    /// The folder of the fetched code [default: minrepro/historical in the user's cache folder].
+    #[arg(long, value_name = "FOLDER", requires = "historical")]
+    pub code: Option<PathBuf>,
     /// A name for the rows of this run, for `--compare`.
     #[arg(long, value_name = "NAME", requires = "historical")]
     pub name: Option<String>,

@@ -16,6 +16,7 @@ mod triage_args;
 mod typo;
 mod values;
 
+pub(crate) use args::VERSION;
 pub use args::{
     CheckArgs, Cli, ColorWhen, CompletionsArgs, Format, Globals, ManArgs, PassesArgs, PassesVerb,
     ReduceArgs, ReviewArgs, RunArgs, Verb,
@@ -27,6 +28,7 @@ pub use exit::{Exit, Failure};
 pub use issue_name::{IssueName, Repo};
 pub use painted::Painted;
 pub use printer::Printer;
+pub(crate) use scrub_args::anywhere;
 pub use scrub_args::{Assume, BisectArgs, ProbeArgs, ScrubArgs, VersionArgs};
 pub use stale_args::StaleArgs;
 pub use triage_args::TriageArgs;

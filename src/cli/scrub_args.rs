@@ -1,7 +1,10 @@
 //! The arguments of the verbs that take an issue or several versions, as typed. The doc comments
 //! are the help texts.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::{Args, ValueEnum};
 
@@ -85,7 +88,7 @@ pub struct ScrubArgs {
     /// The issue, by number or URL.
     #[arg(
         value_name = "NUMBER",
-        required_unless_present_any = ["from", "search", "approve"],
+        required_unless_present_any = ["from", "search", "approve", "entry"],
         conflicts_with = "from"
     )]
     pub issue: Option<IssueName>,
@@ -115,6 +118,19 @@ pub struct ScrubArgs {
         conflicts_with_all = ["issue", "from", "search", "dry_run", "post", "json", "pick", "signature"]
     )]
     pub approve: bool,
+    /// Let the nodes of the Ray cluster at this address scrub the issues of the search. Writes are
+    /// made from here. Each issue takes the cores that `--jobs` says [default: 2].
+    #[arg(long, value_name = "ADDRESS", requires = "search")]
+    pub ray: Option<String>,
+    /// Scrub the issue of an entry of the queue into the working folder, and complete the entry:
+    /// what `--ray` runs on a node.
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide = true,
+        conflicts_with_all = ["issue", "from", "search", "approve", "post", "pick", "signature", "dir"]
+    )]
+    pub entry: Option<PathBuf>,
     /// The repository [default: that of the URL, else pytorch/pytorch].
     #[arg(long, value_name = "OWNER/NAME")]
     pub repo: Option<Repo>,
@@ -158,6 +174,107 @@ pub struct ScrubArgs {
     /// Where to search for the version that fixed it.
     #[command(flatten)]
     pub versions: VersionArgs,
+}
+
+impl ScrubArgs {
+    /// The options of a search that a scrub of one of its issues has as well, as they are typed in
+    /// any folder.
+    pub fn of_each(&self) -> Vec<String> {
+        // All fields, so that none is forgotten.
+        let Self {
+            issue: _,
+            from: _,
+            search: _,
+            limit: _,
+            approve: _,
+            ray: _,
+            entry: _,
+            repo: _,
+            dir: _,
+            dry_run: _,
+            post: _,
+            json: _,
+            assume,
+            trust,
+            with,
+            pick: _,
+            reverify,
+            close_stale,
+            accept_fix,
+            probe,
+            versions,
+        } = self;
+        let ProbeArgs {
+            signature: _,
+            python,
+            timeout,
+            memory,
+            sandbox,
+            jobs,
+        } = probe;
+        let VersionArgs {
+            env,
+            versions,
+            install,
+            pytorch,
+        } = versions;
+        let mut options = Options::default();
+        options.value("assume", assume.map(name_of));
+        options.flag("trust", *trust);
+        options.values("with", with.iter().cloned());
+        options.flag("reverify", *reverify);
+        options.flag("close-stale", *close_stale);
+        options.flag("accept-fix", *accept_fix);
+        options.value("python", python.as_deref().map(anywhere));
+        let seconds = timeout.map(|time| time.as_secs_f64().to_string());
+        options.value("timeout", seconds);
+        options.value("memory", memory.map(|size| format!("{size}B")));
+        options.value("sandbox", Some(name_of(*sandbox)));
+        options.value("jobs", jobs.map(|jobs| jobs.to_string()));
+        let named =
+            |(version, python): &(String, PathBuf)| format!("{version}={}", anywhere(python));
+        options.values("interpreter", env.iter().map(named));
+        options.values("versions", versions.iter().cloned());
+        options.flag("install", *install);
+        options.value("pytorch", pytorch.as_deref().map(anywhere));
+        options.0
+    }
+}
+
+/// Options as they are typed.
+#[derive(Default)]
+struct Options(Vec<String>);
+
+impl Options {
+    fn flag(&mut self, name: &str, is_given: bool) {
+        if is_given {
+            self.0.push(format!("--{name}"));
+        }
+    }
+
+    fn value(&mut self, name: &str, value: Option<String>) {
+        self.values(name, value);
+    }
+
+    fn values(&mut self, name: &str, values: impl IntoIterator<Item = String>) {
+        let typed = values.into_iter().map(|value| format!("--{name}={value}"));
+        self.0.extend(typed);
+    }
+}
+
+fn name_of(value: impl ValueEnum) -> String {
+    let value = value.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// A path as it is typed in another folder; a bare name is one of the search path.
+pub(crate) fn anywhere(path: &Path) -> String {
+    let absolute = if path.components().count() > 1 {
+        std::path::absolute(path).ok()
+    } else {
+        None
+    };
+    absolute.as_deref().unwrap_or(path).display().to_string()
 }
 
 /// The kind of an issue.

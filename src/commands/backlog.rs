@@ -1,7 +1,10 @@
 //! `minrepro scrub --search TEXT` and `minrepro scrub --approve`: all issues of a search, and the
 //! user's word about their plans.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use super::{
     script_runner::Bench,
@@ -9,6 +12,7 @@ use super::{
 };
 use crate::{
     cli::{Exit, Failure, Printer, ScrubArgs},
+    cluster::ClusterSettings,
     scrub::{
         backlog::{self, BacklogEntry, BacklogSettings, EntryState, PAGE_FILE, PlanState, Queue},
         steps::IssueSource,
@@ -34,6 +38,14 @@ pub(super) fn scrub_all(args: &ScrubArgs, printer: Printer) -> Result<Exit, Fail
         // Each scrub has an issue of its own.
         each: each(args, IssueSource::GitHub(0))?,
         posting: posting(args.dry_run, args.post),
+        together: args.ray.as_ref().map(|address| {
+            let settings = ClusterSettings::new(address, args.probe.jobs);
+            let mut options = args.of_each();
+            if args.probe.jobs.is_none() {
+                options.push(format!("--jobs={}", settings.cpus));
+            }
+            (settings, options)
+        }),
     };
     let tools = tools(printer)?;
     let mut bench = Bench::new(run_args(&args.probe), printer.for_one_of_many())?;
@@ -53,6 +65,16 @@ pub(super) fn scrub_all(args: &ScrubArgs, printer: Printer) -> Result<Exit, Fail
     }
 }
 
+/// Scrubs the issue of an entry of a queue, for `scrub_all` on another machine.
+pub(super) fn scrub_entry(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure> {
+    let file = args.entry.as_deref().unwrap_or(Path::new(""));
+    let each = each(args, IssueSource::GitHub(0))?;
+    let tools = tools(printer)?;
+    let mut bench = Bench::new(run_args(&args.probe), printer)?;
+    backlog::scrub_entry(file, &each, &tools, &mut bench, printer)?;
+    Ok(Exit::Reduced)
+}
+
 /// Shows the plans that wait and asks about each.
 pub(super) fn approve(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failure> {
     let tools = tools(printer)?;
@@ -66,7 +88,7 @@ pub(super) fn approve(args: &ScrubArgs, printer: Printer) -> Result<Exit, Failur
 }
 
 /// Prints the last lines.
-fn print_summary(queue: &Queue, folder: &std::path::Path, printer: Printer) {
+fn print_summary(queue: &Queue, folder: &Path, printer: Printer) {
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     let (mut waiting, mut failed, mut again, mut unwritten) = (0, 0, 0, 0);
     for entry in queue.entries() {

@@ -5,6 +5,7 @@ mod compare;
 mod corpus;
 mod historical;
 mod history;
+mod remote;
 mod speed;
 mod truth;
 
@@ -20,27 +21,28 @@ use minrepro_reducers::{
     syntax::Program,
     torch::environment::{COMPILER_OFF, CompilerRank, compiled_with},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     minimize::{Effort, Minimized, minimize},
+    reduce::open_journal,
     session::Session,
 };
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunArgs, SandboxWhen},
     engine::{Halt, Stop},
-    journal::Journal,
+    journal::{Journal, named_journals_folder},
     judge::{Alone, Confirmed, FLAKY_RUNS, Measure, confirm},
     oracle::Baseline,
     report::{Output, Progress, encoded, geometric_mean, write_atomically},
     runner::{Covered, Interpreter, Job, Start},
 };
-use corpus::{Case, Interpreters, cases};
+use corpus::{Case, Interpreters, all_interpreters, cases};
 use speed::{Speed, speed};
 use truth::judgements;
 
 /// The figures of one case.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row {
     case: String,
     description: String,
@@ -63,7 +65,7 @@ struct Row {
     lines: u32,
     ideal_lines: u32,
     /// The weakest backend that shows the bug, as the case says.
-    rung: Option<&'static str>,
+    rung: Option<String>,
     confirmed: bool,
     /// The numbers of conditions that were tried, that are needed, and that seemed needed until the
     /// run was repeated.
@@ -80,9 +82,18 @@ struct Found {
     /// How many programs were judged against a script, and which of them wrongly, as is known.
     judged: usize,
     holes: Vec<String>,
+    /// How many cases were tried, how many of them fall short, and how many were not tried.
+    held: usize,
+    short: usize,
+    skipped: usize,
+    /// The expectations that are not met, each with its case.
+    faults: Vec<String>,
 }
 
 pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure> {
+    if args.interpreters {
+        return Ok(print_interpreters(printer));
+    }
     if let [a, b] = args.issues.compare.as_slice() {
         return compare::compare(a, b, args, printer);
     }
@@ -96,64 +107,105 @@ pub(super) fn bench(args: &BenchArgs, printer: Printer) -> Result<Exit, Failure>
         keep: args.keep.as_ref().map(absolute),
         ..args.clone()
     };
-    let interpreters = Interpreters::new(&args.python)?;
     let mut found = Found::default();
-    let (mut faults, mut held, mut short, mut skipped) = (Vec::new(), 0, 0, 0);
     if args.speed {
         printer.data(Speed::header());
     } else if !args.check {
         printer.data(header());
     }
-    for folder in folders {
-        let case = Case::read(&folder)?;
-        let Some(python) = interpreters.fitting(&case)? else {
-            let (name, needs) = (&case.name, case.needs());
-            printer.warning(&format!("SKIPPED {name}: no interpreter here is {needs}"));
-            skipped += 1;
-            continue;
-        };
-        held += 1;
-        case.enter()?;
-        let of_case = found.try_case(&case, &python, args, printer)?;
-        short += usize::from(!of_case.is_empty());
-        let of_case = of_case
-            .iter()
-            .map(|fault| format!("{}: {fault}", case.name));
-        faults.extend(of_case);
+    match &args.ray {
+        Some(address) => remote::corpus(&folders, address, args, &mut found, printer)?,
+        None => found.try_all(&folders, args, printer)?,
     }
-    if held == 0 {
-        let error = anyhow!("no case could be run");
-        return Err(Failure::new(Exit::Environment, error));
-    }
-    if !found.rows.is_empty() {
-        printer.data(footer(&found.rows));
-    }
-    for hole in &found.holes {
-        printer.warning(&format!("KNOWN HOLE {hole}"));
-    }
-    if found.judged > 0 {
-        let (judged, holes) = (found.judged, found.holes.len());
-        printer.data(format!(
-            "judged {judged} times, {holes} of them wrongly as is known\n"
-        ));
-    }
-    if skipped > 0 {
-        let all = held + skipped;
-        printer.warning(&format!("{skipped} of {all} cases were SKIPPED"));
-    }
-    if let Some(path) = &args.json {
-        found.write(args, path)?;
-    }
-    if faults.is_empty() {
-        return Ok(Exit::Reduced);
-    }
-    let error = anyhow!("{short} of the cases fall short");
-    let mut failure = Failure::new(Exit::NotReproduced, error);
-    failure.details = faults;
-    Err(failure)
+    found.end(args, printer)
+}
+
+/// Prints the interpreters of this machine.
+fn print_interpreters(printer: Printer) -> Exit {
+    let known = all_interpreters().into_iter();
+    let known: Vec<serde_json::Value> = known
+        .map(|found| serde_json::json!({"version": found.description, "path": found.path}))
+        .collect();
+    let text = serde_json::to_string_pretty(&known).unwrap_or_default();
+    printer.data(format!("{text}\n"));
+    Exit::Reduced
 }
 
 impl Found {
+    /// Tries the cases here, one after the other.
+    fn try_all(
+        &mut self,
+        folders: &[PathBuf],
+        args: &BenchArgs,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        let interpreters = Interpreters::new(&args.python)?;
+        for folder in folders {
+            let case = Case::read(folder)?;
+            let Some(python) = interpreters.fitting(&case)? else {
+                let needs = case.needs();
+                self.skip(
+                    &case.name,
+                    &format!("no interpreter here is {needs}"),
+                    printer,
+                );
+                continue;
+            };
+            case.enter()?;
+            let faults = self.try_case(&case, &python, args, printer)?;
+            self.hold(&case.name, &faults);
+        }
+        Ok(())
+    }
+
+    /// Counts a case that was tried.
+    fn hold(&mut self, name: &str, faults: &[String]) {
+        self.held += 1;
+        self.short += usize::from(!faults.is_empty());
+        let faults = faults.iter().map(|fault| format!("{name}: {fault}"));
+        self.faults.extend(faults);
+    }
+
+    /// Counts a case that cannot be tried.
+    fn skip(&mut self, name: &str, why: &str, printer: Printer) {
+        printer.warning(&format!("SKIPPED {name}: {why}"));
+        self.skipped += 1;
+    }
+
+    /// Prints the last lines, writes the figures, and says what falls short.
+    fn end(self, args: &BenchArgs, printer: Printer) -> Result<Exit, Failure> {
+        if self.held == 0 {
+            let error = anyhow!("no case could be run");
+            return Err(Failure::new(Exit::Environment, error));
+        }
+        if !self.rows.is_empty() {
+            printer.data(footer(&self.rows));
+        }
+        for hole in &self.holes {
+            printer.warning(&format!("KNOWN HOLE {hole}"));
+        }
+        if self.judged > 0 {
+            let (judged, holes) = (self.judged, self.holes.len());
+            printer.data(format!(
+                "judged {judged} times, {holes} of them wrongly as is known\n"
+            ));
+        }
+        if self.skipped > 0 {
+            let (skipped, all) = (self.skipped, self.held + self.skipped);
+            printer.warning(&format!("{skipped} of {all} cases were SKIPPED"));
+        }
+        if let Some(path) = &args.json {
+            self.write(args, path)?;
+        }
+        if self.faults.is_empty() {
+            return Ok(Exit::Reduced);
+        }
+        let error = anyhow!("{} of the cases fall short", self.short);
+        let mut failure = Failure::new(Exit::NotReproduced, error);
+        failure.details = self.faults;
+        Err(failure)
+    }
+
     /// Checks, times or minimizes a case, prints its figures, and returns the expectations that are
     /// not met.
     fn try_case(
@@ -397,7 +449,7 @@ fn run(
     let minimized = minimize(
         &session,
         PASSES,
-        &mut Journal::in_memory(),
+        &mut journal(&session, printer),
         effort,
         &Output::Stdout,
         &Progress::silent(printer),
@@ -418,6 +470,15 @@ fn run(
     row.faults.extend(ideal_fault(shown));
     row.faults.extend(faults(case, &minimized));
     Ok(row)
+}
+
+/// The journal of a reduction: figures are those of a whole one, unless the user names a folder of
+/// journals.
+fn journal(session: &Session, printer: Printer) -> Journal {
+    match named_journals_folder() {
+        Some(_) => open_journal(&session.identity(&[]), printer),
+        None => Journal::in_memory(),
+    }
 }
 
 /// Writes the result of a case into the folder of results.
@@ -487,7 +548,7 @@ impl Row {
             warm: (calibration.start == Start::Warm).then_some(calibration.warm.as_secs_f64()),
             lines: reduction.program.lines_without_imports(),
             ideal_lines: case.ideal.lines_without_imports(),
-            rung: case.expected.rung.map(CompilerRank::backend),
+            rung: case.expected.rung.map(|rank| rank.backend().to_owned()),
             confirmed: minimized.confirmed.is_certain(),
             conditions: [ablation.tried.len(), needed.count(), ablation.taken_back],
             faults: Vec::new(),

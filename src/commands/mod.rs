@@ -53,6 +53,7 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Exit, Failure> {
         Some(Verb::Mcp) => mcp::mcp(),
         Some(Verb::Scrub(args)) if args.approve => backlog::approve(&args, printer),
         Some(Verb::Scrub(args)) if args.search.is_some() => backlog::scrub_all(&args, printer),
+        Some(Verb::Scrub(args)) if args.entry.is_some() => backlog::scrub_entry(&args, printer),
         Some(Verb::Scrub(args)) => scrub::scrub(&args, printer),
         Some(Verb::Bisect(args)) => bisect::bisect(&args, printer),
         Some(Verb::Diagnose(args)) => diagnose::diagnose(&args, printer),

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     cli::{Exit, Failure, Format, Painted, Printer, ReduceArgs},
     engine::{Halt, Stop},
-    journal::{Journal, JournalError, cache_folder},
+    journal::{Journal, JournalError, cache_folder, journals_folder},
     judge::{Confirmed, Inlining, Truth},
     report::{
         self, EventRecord, OurFiles, Output, Phase, Progress, Report, ReportForm, check_writable,
@@ -78,7 +78,11 @@ pub(super) fn reduced(args: &ReduceArgs, printer: Printer) -> Result<Reduced, Fa
     }
     let progress = Progress::new(printer, args.format);
     prepare(&mut session, args, &progress).inspect_err(|_| progress.finish())?;
-    let mut journal = open_journal(args, &session.identity(&written), printer);
+    let mut journal = if args.no_journal {
+        Journal::in_memory()
+    } else {
+        open_journal(&session.identity(&written), printer)
+    };
     let effort = Effort {
         max_runs: args.max_runs,
         end,
@@ -353,11 +357,8 @@ fn failed(error: &anyhow::Error) -> Failure {
 
 /// The journal of this reduction; without one, with a warning, if it is in use or cannot be
 /// opened.
-fn open_journal(args: &ReduceArgs, identity: &str, printer: Printer) -> Journal {
-    if args.no_journal {
-        return Journal::in_memory();
-    }
-    match cache_folder().map(|folder| Journal::open(&folder.join("journals"), identity)) {
+pub(super) fn open_journal(identity: &str, printer: Printer) -> Journal {
+    match journals_folder().map(|folder| Journal::open(&folder, identity)) {
         Some(Ok(journal)) => journal,
         Some(Err(error)) => {
             let cause = match &error {

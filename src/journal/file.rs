@@ -2,6 +2,7 @@
 //! the user's cache folder, of a history, and of a backlog. Does not interpret the lines.
 
 use std::{
+    env,
     fs::{self, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -17,6 +18,21 @@ use crate::files::{Links, open_regular};
 pub fn cache_folder() -> Option<PathBuf> {
     let user = Xdg::new().ok()?;
     Some(user.cache_dir().join("minrepro"))
+}
+
+/// The variable with the folder of the journals.
+const JOURNALS: &str = "MINREPRO_JOURNALS";
+
+/// The folder of the journals: the one that the user names, or else one in our part of the cache
+/// folder.
+pub fn journals_folder() -> Option<PathBuf> {
+    named_journals_folder().or_else(|| Some(cache_folder()?.join("journals")))
+}
+
+/// The folder of the journals that the user names.
+pub fn named_journals_folder() -> Option<PathBuf> {
+    let named = env::var_os(JOURNALS)?;
+    (!named.is_empty()).then(|| named.into())
 }
 
 /// Journals that were not used for so long are removed.

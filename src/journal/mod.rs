@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::oracle::{Seed, SequentialTest, Signature, Verdict};
 pub(crate) use file::LineFile;
-pub use file::{JournalError, cache_folder};
+pub use file::{JournalError, cache_folder, journals_folder, named_journals_folder};
 pub(crate) use inputs::{fingerprint, state_of_files};
 
 /// The content of a candidate: BLAKE3 of its bytes.

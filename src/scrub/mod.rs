@@ -41,7 +41,7 @@ use steps::{
     Posting, ScrubContext, ScrubEnd, ScrubFindings, ScrubSettings, Step, next,
     reproduce::Reproduced,
 };
-pub use tool::{ExternalTools, ToolCall};
+pub use tool::{ExternalTools, ToolCall, ToolStream};
 
 use crate::{
     cli::{Exit, Failure, Printer},

@@ -4,6 +4,7 @@
 
 use std::{
     fs::File,
+    os::fd::OwnedFd,
     path::PathBuf,
     process::Stdio,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -11,9 +12,10 @@ use std::{
 };
 
 use tokio::{
-    io::AsyncReadExt,
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
     runtime::Runtime,
     signal::unix::{Signal, SignalKind, signal},
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     task::JoinSet,
 };
 
@@ -97,6 +99,13 @@ impl ToolOutput {
     }
 }
 
+/// A program that is read line by line while it runs. Its standard input ends when this is dropped.
+pub struct ToolStream {
+    lines: UnboundedReceiver<String>,
+    running: JoinSet<ToolOutput>,
+    _stdin: std::io::PipeWriter,
+}
+
 /// Calls programs and listens to signals meanwhile.
 pub struct ExternalTools {
     runtime: Runtime,
@@ -174,6 +183,36 @@ impl ExternalTools {
     /// Calls one program.
     pub fn call(&self, call: &ToolCall) -> Result<ToolOutput, Interrupted> {
         self.wait(patiently(call, self.printer))
+    }
+
+    /// Starts a program whose lines are wanted as they come. It may run for as long as it likes.
+    pub fn open(&self, call: ToolCall) -> std::io::Result<ToolStream> {
+        let (reader, writer) = std::io::pipe()?;
+        let call = ToolCall {
+            stdin: Some(Arc::new(File::from(OwnedFd::from(reader)))),
+            limit: Duration::MAX,
+            ..call
+        };
+        let (sender, lines) = unbounded_channel();
+        let mut running = JoinSet::new();
+        let output = async move { output_of(&call, Some(sender)).await };
+        running.spawn_on(output, self.runtime.handle());
+        Ok(ToolStream {
+            lines,
+            running,
+            _stdin: writer,
+        })
+    }
+
+    /// Waits for the next line that a program writes to standard output; none after the last.
+    pub fn next_line(&self, stream: &mut ToolStream) -> Result<Option<String>, Interrupted> {
+        self.wait(stream.lines.recv())
+    }
+
+    /// Waits for the end of a program. What it wrote to standard output was read line by line.
+    pub fn close(&self, stream: &mut ToolStream) -> Result<ToolOutput, Interrupted> {
+        let output = self.wait(stream.running.join_next())?;
+        Ok(output.and_then(Result::ok).unwrap_or_default())
     }
 
     /// From now on a first signal ends no wait, so that writes in progress are finished; `check`
@@ -270,7 +309,7 @@ impl ExternalTools {
 
 /// Calls a program and shows the call if it takes long.
 async fn patiently(call: &ToolCall, printer: Printer) -> ToolOutput {
-    let mut running = std::pin::pin!(output_of(call));
+    let mut running = std::pin::pin!(output_of(call, None));
     if !call.is_announced {
         tokio::select! {
             biased;
@@ -287,7 +326,7 @@ async fn patiently(call: &ToolCall, printer: Printer) -> ToolOutput {
     clippy::disallowed_methods,
     reason = "the one file of this room that starts processes"
 )]
-async fn output_of(call: &ToolCall) -> ToolOutput {
+async fn output_of(call: &ToolCall, lines: Option<UnboundedSender<String>>) -> ToolOutput {
     let Some((program, args)) = call.argv.split_first() else {
         return ToolOutput::default();
     };
@@ -325,11 +364,13 @@ async fn output_of(call: &ToolCall) -> ToolOutput {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let all = async {
-        let (status, ..) = tokio::join!(
-            child.wait(),
-            drain(out, &mut stdout),
-            drain(err, &mut stderr)
-        );
+        let read = async {
+            match lines {
+                Some(lines) => send_lines(out, &lines).await,
+                None => drain(out, &mut stdout).await,
+            }
+        };
+        let (status, ..) = tokio::join!(child.wait(), read, drain(err, &mut stderr));
         status.ok().and_then(|status| status.code())
     };
     let status = tokio::time::timeout(call.limit, all).await;
@@ -345,6 +386,20 @@ async fn output_of(call: &ToolCall) -> ToolOutput {
         output.stderr.push_str("\nthe call exceeded its time limit");
     }
     output
+}
+
+/// Sends what is read line by line, up to the end or to the first line that nobody wants.
+async fn send_lines(
+    stream: Option<impl tokio::io::AsyncRead + Unpin>,
+    to: &UnboundedSender<String>,
+) {
+    let Some(stream) = stream else {
+        return;
+    };
+    let mut lines = BufReader::new(stream).lines();
+    while let Ok(Some(line)) = lines.next_line().await
+        && to.send(line).is_ok()
+    {}
 }
 
 async fn drain(stream: Option<impl tokio::io::AsyncRead + Unpin>, to: &mut Vec<u8>) {

@@ -23,7 +23,7 @@ use super::{
 use crate::support::{answering, newest, tell};
 
 /// Issues of five kinds, with their ends.
-const ENDS: [&str; 5] = [
+pub(super) const ENDS: [&str; 5] = [
     "AlreadyMinimal",
     "NeedsRepro",
     "DifferentError",
@@ -58,23 +58,23 @@ fn holding(numbers: impl IntoIterator<Item = u64>) -> World {
 }
 
 /// GitHub with so many issues, numbered from 10.
-fn backlog(count: u64) -> World {
+pub(super) fn backlog(count: u64) -> World {
     holding(10..10 + count)
 }
 
 const SEARCH: [&str; 4] = ["--search", "is:open", "--limit", "1000"];
 
-fn scrub_all(place: &Place, args: &[&str]) -> Command {
+pub(super) fn scrub_all(place: &Place, args: &[&str]) -> Command {
     let issue: Vec<&str> = SEARCH.into_iter().chain(["--repo", "o/r"]).collect();
     place.command_for(&issue, &BROKEN, args)
 }
 
-fn stderr(output: &Output) -> String {
+pub(super) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// The queue as `--json` prints it.
-fn rows(output: &Output) -> Vec<Value> {
+pub(super) fn rows(output: &Output) -> Vec<Value> {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(output)))
 }
 
@@ -138,7 +138,7 @@ fn killed_when(mut command: Command, is_time: impl Fn() -> bool) -> Option<i32> 
 }
 
 /// What speaks against the writes to an issue.
-fn wrong_writes(world: &World) -> Option<String> {
+pub(super) fn wrong_writes(world: &World) -> Option<String> {
     let labels = world.label_names();
     let count = |name: &str| world.calls.iter().filter(|call| *call == name).count();
     let expected = match world.number() % 5 {

@@ -11,6 +11,7 @@ mod picking;
 mod proof;
 mod review;
 mod server;
+mod together;
 mod triage;
 mod unfixed;
 mod versions;

@@ -364,6 +364,22 @@ fn installed() -> Vec<Interpreter> {
     found.into_values().collect()
 }
 
+/// The interpreters of this machine and those that cases with packages may get.
+pub(super) fn all_interpreters() -> Vec<Interpreter> {
+    let folders = cache_folder().and_then(|cache| cache.read_dir().ok());
+    let mut cached: Vec<PathBuf> = folders
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().join("bin/python"))
+        .filter(|path| path.is_file())
+        .collect();
+    cached.sort();
+    let cached = cached.iter();
+    let cached = cached.filter_map(|path| Interpreter::find(Some(path)).ok());
+    installed().into_iter().chain(cached).collect()
+}
+
 /// A range such as `>=3.8,<3.14`.
 struct Range(Vec<(String, (u8, u8))>);
 

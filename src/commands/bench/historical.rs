@@ -18,7 +18,12 @@ use self::{
     figures::{IssueFigures, IssueVerdict, footer, header},
     interpreters::FittingInterpreters,
 };
-use super::{compare::history, keep_result, plain_run_args, write_figures};
+use super::{
+    compare::history,
+    journal, keep_result, plain_run_args,
+    remote::{BenchJobs, Unminimized},
+    write_figures,
+};
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunArgs},
     commands::{
@@ -28,10 +33,10 @@ use crate::{
         session::Session,
     },
     engine::{Halt, Stop},
-    journal::Journal,
     report::{Output, Progress},
     runner::Interpreter,
     scrub::{
+        ExternalTools,
         corpus::{FetchedCode, HashComparison, HistoricalIssue},
         review::{Concern, Finding, review},
     },
@@ -41,50 +46,141 @@ use crate::{
 /// How long a reduction may take unless the user says.
 const LIMIT: Duration = Duration::from_mins(4);
 
-pub(super) fn historical(list: &Path, args: &BenchArgs, printer: Printer) -> Result<Exit, Failure> {
-    let (_, list) = read_list(list)?;
+/// Why an issue is skipped whose code is not there.
+const UNFETCHED: &str = "its code is not fetched";
+
+pub(super) fn historical(
+    list_file: &Path,
+    args: &BenchArgs,
+    printer: Printer,
+) -> Result<Exit, Failure> {
+    let (_, list) = read_list(list_file)?;
     let issues = labelled(
         chosen(&list, &args.issues.only)?,
         args.issues.label.as_deref(),
     )?;
-    let folder = code_folder()?;
+    let code = args.issues.code.clone().map_or_else(code_folder, Ok)?;
     let tools = tools(printer)?;
     // A history that cannot be used is reported before hours are spent.
     history(args)?;
-    let mut interpreters = FittingInterpreters::new(args, &tools, printer)?;
-    let mut rows: Vec<IssueFigures> = Vec::new();
-    let mut skipped = 0;
     printer.data(header());
-    for issue in &issues {
-        tools.check().map_err(Failure::from)?;
-        let ready = match ready(issue, &folder, &mut interpreters, args.issues.trust)? {
-            Ok(ready) => ready,
-            Err(why) => {
-                printer.warning(&format!("SKIPPED {}: {why}", issue.id));
-                skipped += 1;
-                continue;
+    let mut benched = Benched {
+        args,
+        printer,
+        rows: Vec::new(),
+        skipped: 0,
+    };
+    match &args.ray {
+        Some(address) => {
+            benched.minimize_together(&issues, list_file, &code, address, &tools)?;
+        }
+        None => benched.minimize_here(&issues, &code, &tools)?,
+    }
+    benched.end()
+}
+
+/// The issues so far.
+struct Benched<'a> {
+    args: &'a BenchArgs,
+    printer: Printer,
+    rows: Vec<IssueFigures>,
+    skipped: usize,
+}
+
+impl Benched<'_> {
+    /// Minimizes issues one after the other.
+    fn minimize_here(
+        &mut self,
+        issues: &[&HistoricalIssue],
+        code: &Path,
+        tools: &ExternalTools,
+    ) -> Result<(), Failure> {
+        let args = self.args;
+        let mut interpreters = FittingInterpreters::new(args, tools, self.printer)?;
+        for issue in issues {
+            tools.check().map_err(Failure::from)?;
+            match ready(issue, code, &mut interpreters, args.issues.trust)? {
+                Ok(ready) => {
+                    let row = ready.minimized(args, self.printer)?;
+                    self.take(row);
+                }
+                Err(why) => self.skip(&issue.id, &why),
             }
-        };
-        let row = ready.minimized(args, printer)?;
-        printer.data(row.line());
-        add_to_history(&row, args, printer);
-        rows.push(row);
+        }
+        Ok(())
     }
-    if rows.is_empty() {
-        let error = anyhow!("none of {} issues could be minimized", issues.len());
-        return Err(Failure::new(Exit::Environment, error).hint(
-            "fetch the code by `minrepro corpus fetch`, and name interpreters by `--python` or allow `--install`",
-        ));
+
+    /// Minimizes each issue on a node of a cluster.
+    fn minimize_together(
+        &mut self,
+        issues: &[&HistoricalIssue],
+        list: &Path,
+        code: &Path,
+        address: &str,
+        tools: &ExternalTools,
+    ) -> Result<(), Failure> {
+        let args = self.args;
+        let mut jobs = BenchJobs::new(address, args)?;
+        for issue in issues {
+            let script = FetchedCode::file(code, issue);
+            let Some(name) = script.file_name().filter(|_| script.is_file()) else {
+                self.skip(&issue.id, UNFETCHED);
+                continue;
+            };
+            let files = [
+                (list.to_owned(), PathBuf::from("issues.toml")),
+                (script.clone(), PathBuf::from(name)),
+            ];
+            let typed = ["--historical=issues.toml", "--code=.", "--history=history"];
+            let mut typed: Vec<String> = typed.map(str::to_owned).into();
+            typed.push(format!("--only={}", issue.id));
+            let limit = args.issues.max_time.unwrap_or(LIMIT).as_secs_f64();
+            typed.push(format!("--max-time={limit}"));
+            let flags = [
+                ("--install", args.issues.install),
+                ("--trust", args.issues.trust),
+            ];
+            let flags = flags.iter().filter(|(_, is_given)| *is_given);
+            typed.extend(flags.map(|(flag, _)| (*flag).to_owned()));
+            jobs.add(&issue.id, &files, &typed)?;
+        }
+        jobs.run(tools, self.printer, |issue, figures| match figures {
+            Ok(row) => self.take(row),
+            Err(Unminimized::Skipped(why) | Unminimized::Failed(why)) => self.skip(issue, &why),
+        })
     }
-    printer.data(footer(&rows));
-    if skipped > 0 {
-        let all = issues.len();
-        printer.warning(&format!("{skipped} of {all} issues were SKIPPED"));
+
+    fn take(&mut self, row: IssueFigures) {
+        self.printer.data(row.line());
+        add_to_history(&row, self.args, self.printer);
+        self.rows.push(row);
     }
-    if let Some(path) = &args.json {
-        write_figures(path, &rows)?;
+
+    fn skip(&mut self, issue: &str, why: &str) {
+        self.printer.warning(&format!("SKIPPED {issue}: {why}"));
+        self.skipped += 1;
     }
-    ended(&rows)
+
+    /// Prints the last lines, writes the figures, and says what falls short.
+    fn end(self) -> Result<Exit, Failure> {
+        let all = self.rows.len() + self.skipped;
+        if self.rows.is_empty() {
+            let error = anyhow!("none of {all} issues could be minimized");
+            return Err(Failure::new(Exit::Environment, error).hint(
+                "fetch the code by `minrepro corpus fetch`, and name interpreters by `--python` or allow `--install`",
+            ));
+        }
+        self.printer.data(footer(&self.rows));
+        if self.skipped > 0 {
+            let skipped = self.skipped;
+            self.printer
+                .warning(&format!("{skipped} of {all} issues were SKIPPED"));
+        }
+        if let Some(path) = &self.args.json {
+            write_figures(path, &self.rows)?;
+        }
+        ended(&self.rows)
+    }
 }
 
 /// Adds a row. The file is open for no longer than that, so that benches may share it.
@@ -161,7 +257,7 @@ fn ready<'l>(
     trust: bool,
 ) -> Result<Result<ReadyIssue<'l>, String>, Failure> {
     let Some(code) = FetchedCode::read(folder, issue) else {
-        return Ok(Err("its code is not fetched".to_owned()));
+        return Ok(Err(UNFETCHED.to_owned()));
     };
     let Ok(program) = Program::parse(code.text.as_str()) else {
         return Ok(Err("its code does not parse".to_owned()));
@@ -217,7 +313,7 @@ impl ReadyIssue<'_> {
             let minimized = minimize(
                 &session,
                 PASSES,
-                &mut Journal::in_memory(),
+                &mut journal(&session, printer),
                 effort,
                 &Output::Stdout,
                 &Progress::silent(printer),

@@ -4,40 +4,37 @@
 
 mod approve;
 mod confidence;
+mod one;
 mod page;
 mod posting;
 mod queue;
 mod runs;
+mod together;
 
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
 pub use approve::approve;
 pub use confidence::PlanConfidence;
+pub use one::scrub_entry;
 pub use page::PAGE_FILE;
 pub use queue::{BacklogEntry, EntryState, PlanState, QUEUE_FILE, Queue, QueueError, ScrubCost};
 
+use self::one::{concerns_all, failed, scrub_one};
 use crate::{
-    cli::{Exit, Failure, Printer},
-    report::write_atomically,
-    runner::RunError,
+    cli::{Failure, Printer},
+    cluster::ClusterSettings,
     scrub::{
-        ScrubReport,
         gh::{GhError, check_version},
-        issue::{Issue, Repo},
+        issue::Repo,
         script_runner::ScriptRunner,
-        scrub_as_read,
-        search::{find, wait_for_limit, whole_search},
-        steps::{IssueSource, Posting, ScrubSettings},
+        search::{find, whole_search},
+        steps::{Posting, ScrubSettings},
         tool::ExternalTools,
     },
 };
-
-/// How often in a row the rate limit is waited for at one issue.
-const ROUNDS: u32 = 8;
 
 /// Without an answer from GitHub for so many issues in a row, the rest are left for later.
 const OFFLINE: usize = 3;
@@ -57,6 +54,8 @@ pub struct BacklogSettings {
     pub each: ScrubSettings,
     /// Whether plans are carried out.
     pub posting: Posting,
+    /// The machines that scrub, if it is not this one, and the options of a scrub there.
+    pub together: Option<(ClusterSettings, Vec<String>)>,
 }
 
 /// A backlog that is being worked off.
@@ -93,7 +92,10 @@ pub fn work_off(
         offline: 0,
     };
     backlog.find(&search)?;
-    let worked = backlog.work(runner);
+    let worked = match &settings.together {
+        Some((cluster, options)) => backlog.work_together(cluster, options),
+        None => backlog.work(runner),
+    };
     page::write(&backlog.queue, &settings.folder)?;
     if let Err(failure) = worked {
         let done = backlog.count(|entry| entry.state == EntryState::Done);
@@ -135,19 +137,10 @@ impl Backlog<'_> {
         Ok(())
     }
 
-    /// Scrubs all that have no end, those first that were begun, those last that failed. Each is
-    /// tried once.
+    /// Scrubs all that have no end. Each is tried once.
     fn work(&mut self, runner: &mut dyn ScriptRunner) -> Result<(), Failure> {
         let python = runner.python();
-        let rank = |state| match state {
-            EntryState::Running => 0,
-            EntryState::Done | EntryState::Waiting => 1,
-            EntryState::Failed => 2,
-        };
-        let mut order: Vec<usize> = (0..self.queue.entries().len())
-            .filter(|at| self.needs_work(&self.queue.entries()[*at]))
-            .collect();
-        order.sort_by_key(|at| rank(self.queue.entries()[*at].state));
+        let order = self.order();
         let count = order.len();
         for (done, at) in order.into_iter().enumerate() {
             if self.queue.entries()[at].state != EntryState::Done {
@@ -157,21 +150,36 @@ impl Backlog<'_> {
                     runner.set_python(&python)?;
                 }
             }
-            let entry = &self.queue.entries()[at];
-            if entry.state == EntryState::Done && self.is_to_be_written(entry) {
-                let entry = entry.clone();
-                posting::post(
-                    &mut self.queue,
-                    entry,
-                    &self.settings.folder,
-                    self.tools,
-                    self.printer,
-                )?;
-            }
-            page::write(&self.queue, &self.settings.folder)?;
-            self.tools.check()?;
+            self.write_agreed(at)?;
         }
         Ok(())
+    }
+
+    /// Carries out the plan of an issue if the user has agreed to it, and writes the page anew.
+    fn write_agreed(&mut self, at: usize) -> Result<(), Failure> {
+        let entry = &self.queue.entries()[at];
+        if entry.state == EntryState::Done && self.is_to_be_written(entry) {
+            let entry = entry.clone();
+            let folder = &self.settings.folder;
+            posting::post(&mut self.queue, entry, folder, self.tools, self.printer)?;
+        }
+        page::write(&self.queue, &self.settings.folder)?;
+        Ok(self.tools.check()?)
+    }
+
+    /// The issues that need work, those first that were begun, those last that failed.
+    fn order(&self) -> Vec<usize> {
+        let rank = |state| match state {
+            EntryState::Running => 0,
+            EntryState::Done | EntryState::Waiting => 1,
+            EntryState::Failed => 2,
+        };
+        let entries = self.queue.entries();
+        let mut order: Vec<usize> = (0..entries.len())
+            .filter(|at| self.needs_work(&entries[*at]))
+            .collect();
+        order.sort_by_key(|at| rank(entries[*at].state));
+        order
     }
 
     fn needs_work(&self, entry: &BacklogEntry) -> bool {
@@ -211,129 +219,31 @@ impl Backlog<'_> {
         entry.why.clear();
         self.queue.put(entry.clone())?;
         let folder = self.settings.folder.join(&entry.folder);
-        std::fs::create_dir_all(&folder).map_err(|error| unwritten(&folder, error))?;
-        let settings = ScrubSettings {
-            source: IssueSource::GitHub(entry.number),
-            repo: entry.repo.clone(),
-            folder: folder.clone(),
-            // The plan is kept first, so that a kill between two writes cannot change it.
-            posting: Posting::DryRun,
-            // Nobody is asked.
-            json: true,
-            ..self.settings.each.clone()
-        };
-        let started = Instant::now();
-        let mut counting = runs::CountingRunner::new(runner);
-        let ended = self.scrubbed(&settings, &mut counting);
-        entry.cost.runs += counting.count();
-        entry.cost.seconds += started.elapsed().as_secs_f64();
+        let each = &self.settings.each;
+        let ended = scrub_one(&mut entry, &folder, each, self.tools, runner, self.printer);
         self.scrubbed += 1;
         match ended {
-            Ok((report, issue)) => {
-                self.offline = 0;
-                keep(&folder, &report, issue.as_ref())?;
-                ended_well(&mut entry, &report);
-            }
+            Ok(()) => self.offline = 0,
             Err(failure) => {
                 self.offline = match failure.error.downcast_ref() {
                     Some(GhError::Offline(_) | GhError::Server(_)) => self.offline + 1,
                     _ => 0,
                 };
-                let concerns_all = concerns_all(&failure) || self.offline >= OFFLINE;
-                if concerns_all {
+                if concerns_all(&failure) || self.offline >= OFFLINE {
                     // It stays begun, and the next run goes on with it.
                     self.queue.put(entry)?;
                     return Err(failure);
                 }
-                entry.state = EntryState::Failed;
-                entry.why = reasons(&failure);
+                failed(&mut entry, &failure);
             }
         }
+        self.ended(entry)
+    }
+
+    /// Records and shows the end of an issue.
+    fn ended(&mut self, entry: BacklogEntry) -> Result<(), Failure> {
         self.printer.note(format!("     {}", in_short(&entry)));
         Ok(self.queue.put(entry)?)
-    }
-
-    /// Scrubs one issue, waiting where GitHub's rate limit asks for it. A panic is a failure of
-    /// this issue alone.
-    fn scrubbed(
-        &self,
-        settings: &ScrubSettings,
-        runner: &mut dyn ScriptRunner,
-    ) -> Result<(ScrubReport, Option<Issue>), Failure> {
-        let printer = self.printer.for_one_of_many();
-        for round in 0.. {
-            let ended = catch_unwind(AssertUnwindSafe(|| {
-                scrub_as_read(settings, self.tools, runner, printer)
-            }));
-            let failure = match ended {
-                Ok(Err(failure)) => failure,
-                Ok(Ok(ended)) => return Ok(ended),
-                Err(panic) => return Err(panicked(panic.as_ref())),
-            };
-            let is_limited = failure.error.downcast_ref() == Some(&GhError::RateLimited);
-            if !is_limited || round == ROUNDS {
-                return Err(failure);
-            }
-            wait_for_limit(self.tools, round)?;
-        }
-        Err(GhError::RateLimited.into())
-    }
-}
-
-fn panicked(panic: &(dyn std::any::Any + Send)) -> Failure {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no message");
-    Failure::new(
-        Exit::Bug,
-        anyhow::anyhow!("minrepro has a bug: {text}; please report it with the issue's number"),
-    )
-}
-
-/// Keeps the files of a scrub: its report, its comment, and the issue that the plan is for.
-fn keep(folder: &Path, report: &ScrubReport, issue: Option<&Issue>) -> Result<(), Failure> {
-    let text = |value: Result<String, serde_json::Error>| value.unwrap_or_default();
-    let files = [
-        (
-            folder.join("report.json"),
-            Some(text(serde_json::to_string_pretty(report))),
-        ),
-        (folder.join("comment.md"), report.comment.clone()),
-        (
-            posting::issue_file(folder),
-            issue.map(|issue| text(serde_json::to_string(issue))),
-        ),
-    ];
-    for (path, text) in files {
-        if let Some(text) = text {
-            write_atomically(&path, text.as_bytes()).map_err(|error| unwritten(&path, error))?;
-        }
-    }
-    Ok(())
-}
-
-fn unwritten(path: &Path, error: std::io::Error) -> Failure {
-    let error = anyhow::Error::new(error).context(format!("could not write `{}`", path.display()));
-    Failure::new(Exit::Environment, error).hint("make room or name another folder: `--dir FOLDER`")
-}
-
-fn ended_well(entry: &mut BacklogEntry, report: &ScrubReport) {
-    let (confidence, doubts) = confidence::confidence(report);
-    entry.state = EntryState::Done;
-    entry.end = Some(report.end);
-    entry.confidence = Some(confidence);
-    entry.doubts = doubts;
-    report.why.clone_into(&mut entry.why);
-    entry.plan.clone_from(&report.plan);
-    entry.writes = if report.plan.is_empty() {
-        PlanState::Empty
-    } else {
-        PlanState::Waiting
-    };
-    if let Some(title) = &report.found.title {
-        title.clone_into(&mut entry.title);
     }
 }
 
@@ -344,61 +254,4 @@ fn in_short(entry: &BacklogEntry) -> String {
         .map(|word| format!(" ({word})"))
         .unwrap_or_default();
     format!("{}{confidence}: {}", entry.ended(), entry.why)
-}
-
-/// The messages of a failure, in a line.
-fn reasons(failure: &Failure) -> String {
-    let links = failure.error.chain().map(ToString::to_string);
-    links.collect::<Vec<_>>().join(": ")
-}
-
-/// Whether the reason of a failure would keep every other issue from its end, too.
-fn concerns_all(failure: &Failure) -> bool {
-    let is_full = |link: &(dyn std::error::Error + 'static)| {
-        link.downcast_ref::<std::io::Error>().is_some_and(|error| {
-            matches!(
-                error.kind(),
-                std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
-            )
-        })
-    };
-    let gh = failure.error.downcast_ref::<GhError>();
-    let run = failure.error.downcast_ref::<RunError>();
-    matches!(failure.exit, Exit::Interrupted(_) | Exit::Usage)
-        || matches!(
-            gh,
-            Some(
-                GhError::Missing | GhError::TooOld(_) | GhError::NotLoggedIn | GhError::RateLimited
-            )
-        )
-        || run.is_some_and(|error| !matches!(error, RunError::NotStarted { .. }))
-        || failure.error.chain().any(is_full)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{Error, ErrorKind};
-
-    use super::*;
-
-    #[test]
-    fn only_reasons_that_hold_for_all_issues_stop_the_backlog() {
-        let full = anyhow::Error::new(Error::from(ErrorKind::StorageFull)).context("could not");
-        for (failure, expected) in [
-            (GhError::NotLoggedIn.into(), true),
-            (GhError::Missing.into(), true),
-            (GhError::NotFound.into(), false),
-            (GhError::Offline("x".to_owned()).into(), false),
-            (GhError::Answer("x".to_owned()).into(), false),
-            (Failure::new(Exit::Environment, full), true),
-            (Failure::usage("`--pytorch` names no checkout"), true),
-            (RunError::PythonNotFound("x".into()).into(), true),
-            (RunError::Interrupted(2).into(), true),
-            (panicked(&"out of bounds"), false),
-        ] {
-            assert_eq!(concerns_all(&failure), expected, "{}", failure.error);
-        }
-        let nested = anyhow::anyhow!("a").context("b");
-        assert_eq!(reasons(&Failure::new(Exit::Bug, nested)), "b: a");
-    }
 }

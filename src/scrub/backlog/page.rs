@@ -50,7 +50,7 @@ pub(super) fn rank(
 pub(super) fn write(queue: &Queue, folder: &Path) -> Result<(), Failure> {
     let path = folder.join(PAGE_FILE);
     let page = render(queue.search(), queue.entries());
-    write_atomically(&path, page.as_bytes()).map_err(|error| super::unwritten(&path, error))
+    write_atomically(&path, page.as_bytes()).map_err(|error| super::one::unwritten(&path, error))
 }
 
 /// The page.

@@ -57,6 +57,20 @@ class Traced(unittest.TestCase):
         self.assertEqual((ended.returncode, ended.stdout), (0, "total: 7\n"))
         self.assertEqual([frame["function"] for frame in evidence["failure"]], ["<module>", "tell"])
 
+    def test_an_exception_without_a_message_disturbs_no_print(self):
+        script = (
+            "class Mute(Exception):\n"
+            "    def __str__(self):\n"
+            "        return 7\n"
+            "try:\n"
+            "    raise Mute\n"
+            "except Mute as error:\n"
+            "    str(error)\n"
+        )
+        evidence, ended = traced(script, sought='["returned non-string (type int)"]')
+        self.assertTrue(ended.stderr.endswith("\nTypeError: __str__ returned non-string (type int)\n"), ended.stderr)
+        self.assertEqual([frame["line"] for frame in evidence["failure"]], [[0, 7]])
+
     def test_the_exit_status_is_kept(self):
         evidence, ended = traced("import sys\nsys.exit(7)\n")
         self.assertEqual((ended.returncode, evidence["failure"]), (7, []))

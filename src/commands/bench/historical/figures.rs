@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     commands::bench::history::{HistoryRow, commit, now},
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The figures of one issue.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct IssueFigures {
     pub(super) issue: String,
     pub(super) kind: String,
@@ -35,7 +35,7 @@ pub(super) struct IssueFigures {
 }
 
 /// What is known of the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::Display)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub(super) enum IssueVerdict {

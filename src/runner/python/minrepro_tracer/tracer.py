@@ -26,6 +26,15 @@ LOOP = -1  # in place of an instruction: the frame is somewhere in the loop that
 IS_INLINING = sys.version_info >= (3, 12)  # whether comprehensions have no frames of their own
 
 
+def words(error):
+    """The last line of an exception's traceback, whose message may not be had."""
+    try:
+        message = str(error)
+    except Exception:
+        message = "<exception str() failed>"
+    return type(error).__name__ + ": " + message
+
+
 class Tracer:
     def __init__(self, script, source, covered=NOTHING):
         self.script = script
@@ -323,7 +332,7 @@ class Tracer:
         frames, causes = self.frames_at(places), self.causes_of(sys.exc_info()[1])
         if not causes:
             errors = [error for error, _ in self.raised.values()]
-            shown = [error for error in errors if self.shows_failure(type(error).__name__ + ": " + str(error))]
+            shown = [error for error in errors if self.shows_failure(words(error))]
             causes = self.causes_of(shown[-1] if shown else None)
         self.printed_failure = frames, causes
         self.is_noting_print = False
@@ -353,7 +362,11 @@ class Tracer:
             def write(self, text):
                 result = io.TextIOWrapper.write(self, text)
                 self.tail = self.tail[-TEXT:] + str(text)
-                tracer.printed(self.tail)
+                try:
+                    tracer.printed(self.tail)
+                except Exception:
+                    # What the script prints stays as it is.
+                    pass
                 return result
 
         tracer = self
