@@ -5,7 +5,6 @@
 
 pub mod agent;
 pub mod cli;
-pub mod cluster;
 pub mod commands;
 pub mod crash;
 pub mod diagnose;

@@ -140,9 +140,7 @@ class Cluster:
         ended = job.ended or Ended(None, "", "the command left no status")
         if ended.lacks_something:
             job.refused.add(self._kind(job.node).kind())
-            others = [
-                node for node in self._alive() if self._kind(node).kind() not in job.refused
-            ]
+            others = [node for node in self._alive() if self._kind(node).kind() not in job.refused]
             fitting = [node for node in others if self._kind(node).fits(self._version)]
             if fitting:
                 job.ended = None

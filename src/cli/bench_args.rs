@@ -21,6 +21,7 @@ pub(super) const ISSUES: &str = "corpus/historical/issues.toml";
 
 /// The arguments of `bench`.
 #[derive(Clone, Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct BenchArgs {
     /// Folders of cases, or single cases.
     #[arg(

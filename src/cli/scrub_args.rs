@@ -218,8 +218,8 @@ impl ScrubArgs {
             install,
             pytorch,
         } = versions;
-        let mut options = Options::default();
-        options.value("assume", assume.map(name_of));
+        let mut options = TypedOptions::default();
+        options.value("assume", assume.as_ref().map(name_of));
         options.flag("trust", *trust);
         options.values("with", with.iter().cloned());
         options.flag("reverify", *reverify);
@@ -229,7 +229,7 @@ impl ScrubArgs {
         let seconds = timeout.map(|time| time.as_secs_f64().to_string());
         options.value("timeout", seconds);
         options.value("memory", memory.map(|size| format!("{size}B")));
-        options.value("sandbox", Some(name_of(*sandbox)));
+        options.value("sandbox", Some(name_of(sandbox)));
         options.value("jobs", jobs.map(|jobs| jobs.to_string()));
         let named =
             |(version, python): &(String, PathBuf)| format!("{version}={}", anywhere(python));
@@ -241,11 +241,11 @@ impl ScrubArgs {
     }
 }
 
-/// Options as they are typed.
+/// TypedOptions as they are typed.
 #[derive(Default)]
-struct Options(Vec<String>);
+struct TypedOptions(Vec<String>);
 
-impl Options {
+impl TypedOptions {
     fn flag(&mut self, name: &str, is_given: bool) {
         if is_given {
             self.0.push(format!("--{name}"));
@@ -262,7 +262,7 @@ impl Options {
     }
 }
 
-fn name_of(value: impl ValueEnum) -> String {
+fn name_of(value: &impl ValueEnum) -> String {
     let value = value.to_possible_value();
     value.map_or_else(String::new, |value| value.get_name().to_owned())
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     cli::{Exit, Failure, Printer, ScrubArgs},
-    cluster::ClusterSettings,
+    scrub::cluster::ClusterSettings,
     scrub::{
         backlog::{self, BacklogEntry, BacklogSettings, EntryState, PAGE_FILE, PlanState, Queue},
         steps::IssueSource,

@@ -21,13 +21,14 @@ pub(super) fn failed_at(outcome: &Outcome) -> Vec<u32> {
         .unwrap_or_default()
 }
 
-/// Where a run was when it failed or was ended; nothing if nothing is known of that.
+/// Where a run was when it failed or was ended; nothing if nothing is known of that. Who came to the
+/// end of the program has left all of it.
 pub(super) fn left(outcome: &Outcome) -> Option<Left> {
     let mut lines = failed_at(outcome);
     lines.extend(outcome.exception.iter().flat_map(compiled_lines));
     lines.extend(outcome.own_stack_lines());
     let message = outcome.exception.as_ref().map(|raised| &raised.message);
-    let is_known = message.is_some() || !lines.is_empty();
+    let is_known = message.is_some() || !lines.is_empty() || outcome.end == End::Exit(0);
     is_known.then(|| Left {
         lines,
         message: message.cloned().unwrap_or_default(),

@@ -9,6 +9,7 @@ pub mod backlog;
 pub mod bisect;
 mod chance;
 pub mod change;
+pub mod cluster;
 pub mod corpus;
 mod doubts;
 pub mod gh;

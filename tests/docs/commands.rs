@@ -11,6 +11,7 @@ use crate::support::{command, newest, skip};
 
 /// Beginnings and parts of commands that are parsed and not run, and why.
 const PARSED: &[(&str, &str)] = &[
+    ("--ray ", "needs a cluster"),
     ("minrepro scrub 1", "needs GitHub"),
     ("minrepro scrub https:", "needs GitHub"),
     ("minrepro scrub --search", "needs GitHub"),

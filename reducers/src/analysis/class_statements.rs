@@ -32,7 +32,8 @@ pub fn classes_of_packages(program: &Program) -> BTreeSet<String> {
     found.map(|class| class.name.to_string()).collect()
 }
 
-fn made_by_packages(program: &Program) -> Vec<&StmtClassDef> {
+/// The classes that installed packages make.
+pub(super) fn made_by_packages(program: &Program) -> Vec<&StmtClassDef> {
     let imported = ImportedNames::of(program.tree());
     let mut found: Vec<&StmtClassDef> = Vec::new();
     let nodes = program.tree().nodes.iter();

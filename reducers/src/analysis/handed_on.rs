@@ -260,6 +260,31 @@ pub fn ran(stderr: &str) -> BTreeSet<String> {
     said.map(|(name, _)| name.to_owned()).collect()
 }
 
+/// The parameters of the functions of a name, each with its kind.
+pub fn parameters_of(program: &Program, name: &str) -> BTreeSet<Vec<String>> {
+    let named = definitions(program).filter(|definition| definition.name.as_str() == name);
+    let parameters = named.map(|definition| {
+        let of = &definition.parameters;
+        let kinds = [
+            ("", &of.posonlyargs),
+            ("", &of.args),
+            ("keyword ", &of.kwonlyargs),
+        ];
+        let each = kinds.into_iter().flat_map(|(kind, parameters)| {
+            parameters
+                .iter()
+                .map(move |parameter| format!("{kind}{}", parameter.name()))
+        });
+        let others = [("*", &of.vararg), ("**", &of.kwarg)];
+        let others = others
+            .into_iter()
+            .filter(|(_, rest)| rest.is_some())
+            .map(|(kind, _)| kind.to_owned());
+        each.chain(others).collect()
+    });
+    parameters.collect()
+}
+
 fn definitions(program: &Program) -> impl Iterator<Item = &StmtFunctionDef> {
     let nodes = program.tree().nodes.iter();
     nodes.filter_map(|node| match node.node {
@@ -285,6 +310,18 @@ mod tests {
         let keeps = |text: &str| keep_decorators(&known, &Program::parse(text).unwrap());
         assert!(keeps("import lib\n@lib.ignore\ndef x(): pass\n") && keeps("y = 1\n"));
         assert!(!keeps("def x(): pass\n"));
+    }
+
+    #[test]
+    fn parameters_are_told_apart_by_their_kinds() {
+        let of = |text: &str| parameters_of(&Program::parse(text).unwrap(), "f");
+        let found = of(
+            "class A:\n    def f(a, /, b=1, *, c, **d): pass\ndef f(*a): pass\ndef g(x): pass\n",
+        );
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let expected = [names(&["a", "b", "keyword c", "**"]), names(&["*"])];
+        assert_eq!(found, expected.into());
+        assert!(of("x = 1\n").is_empty());
     }
 
     #[test]

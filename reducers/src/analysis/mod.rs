@@ -24,6 +24,7 @@ pub mod number_rows;
 pub mod observation;
 pub mod omissions;
 pub mod own_classes;
+pub mod package_classes;
 pub mod polarity;
 pub mod preconditions;
 pub mod printed;

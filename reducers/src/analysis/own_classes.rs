@@ -53,13 +53,18 @@ impl<'a> OwnClasses<'a> {
 
     /// Whether calls of a class pass their arguments on to what it derives from.
     pub(super) fn passes_on(&self, class: &str) -> bool {
+        self.is_derived(class) && !self.constructs(class)
+    }
+
+    /// Whether a class, or one of the program that it derives from, defines how its objects are made.
+    pub(super) fn constructs(&self, class: &str) -> bool {
         const CONSTRUCTORS: [&str; 2] = ["__init__", "__new__"];
         let constructs = |stmt: &Stmt| {
             let def = stmt.as_function_def_stmt();
             def.is_some_and(|def| CONSTRUCTORS.contains(&def.name.as_str()))
         };
         let mut classes = self.with_bases(class).into_iter();
-        self.is_derived(class) && !classes.any(|class| class.body.iter().any(constructs))
+        classes.any(|class| class.body.iter().any(constructs))
     }
 
     /// A class and those of the program that it derives from.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     analysis::{
+        class_statements,
         dependence_check::Operations,
         names::ImportedNames,
         observation::{Observation, marked},
@@ -100,6 +101,10 @@ pub struct Received {
     calls: BTreeMap<String, Vec<GivenValues>>,
     /// The functions of which candidates must make calls that the program makes.
     exact: BTreeSet<String>,
+    /// The program's own classes whose objects packages make of what they are given. These look at
+    /// the type of each thing.
+    #[serde(default)]
+    made: BTreeSet<String>,
 }
 
 impl Received {
@@ -158,6 +163,18 @@ impl Received {
         self
     }
 
+    /// The same, with the classes of the program to whose objects packages give what they receive.
+    #[must_use]
+    pub fn with_classes_of(mut self, program: &Program) -> Self {
+        let classes = OwnClasses::of(program);
+        let names = of_packages(program).into_iter();
+        self.made = names
+            .filter(|name| !classes.constructs(name))
+            .map(str::to_owned)
+            .collect();
+        self
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
@@ -182,9 +199,14 @@ impl Received {
                 its.all(|call| known.iter().any(|whole| is_left_of(call, whole)))
             } else {
                 let (known, its) = (kinds(known), kinds(its));
+                let fits = if self.made.contains(name) {
+                    is_alike
+                } else {
+                    is_as_good
+                };
                 its.iter().all(|(place, its)| {
                     let known = known.get(place);
-                    known.is_none_or(|known| its.iter().all(|kind| is_as_good(kind, known)))
+                    known.is_none_or(|known| its.iter().all(|kind| fits(kind, known)))
                 })
             }
         })
@@ -216,17 +238,32 @@ fn is_left_of(call: &GivenValues, whole: &GivenValues) -> bool {
     })
 }
 
+/// Whether a value of a kind has the type of one of known kinds, or is a constant in the place of
+/// constants.
+fn is_alike(kind: &str, known: &BTreeSet<&str>) -> bool {
+    let is_object = |kind: &&str| !is_constant(kind);
+    known.contains(kind)
+        || known.contains("")
+        || is_constant(kind) && !known.iter().any(is_object) && is_as_good(kind, known)
+}
+
+/// Whether a kind is one of numbers.
+fn is_number(kind: &str) -> bool {
+    const NUMBERS: [&str; 3] = ["zero ", "finite ", "odd "];
+    NUMBERS.iter().any(|size| kind.starts_with(size))
+}
+
+/// Whether a kind is one of constants.
+fn is_constant(kind: &str) -> bool {
+    let name = kind.strip_suffix(EMPTY).unwrap_or(kind);
+    matches!(name, "None" | "bool" | "bytes" | "str") || is_number(kind)
+}
+
 /// Whether a value of a kind says as much as those of known kinds: an object may be replaced by
 /// another, but not by a constant, and nothing by something that is empty, zero or no number.
 fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
-    const NUMBERS: [&str; 3] = ["zero ", "finite ", "odd "];
-    let number = |kind: &str| NUMBERS.iter().any(|size| kind.starts_with(size));
-    let is_constant = |kind: &&str| {
-        let name = kind.strip_suffix(EMPTY).unwrap_or(kind);
-        matches!(name, "None" | "bool" | "bytes" | "str") || number(kind)
-    };
     // What is nested may be flat, and a text is a row of letters.
-    let is_for_row = number(kind) || matches!(kind, "str" | "bytes");
+    let is_for_row = is_number(kind) || matches!(kind, "str" | "bytes");
     if known.contains("")
         || known.contains(kind)
         || is_for_row && known.iter().all(|kind| is_row(kind))
@@ -234,15 +271,15 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
         return true;
     }
     if let Some(full) = kind.strip_suffix(EMPTY) {
-        return !known.contains(full) && !is_constant(&kind);
+        return !known.contains(full) && !is_constant(kind);
     }
-    if number(kind) {
+    if is_number(kind) {
         let size = kind.split(' ').next().unwrap_or(kind);
-        let mut known_numbers = known.iter().filter(|known| number(known));
+        let mut known_numbers = known.iter().filter(|known| is_number(known));
         return known_numbers.any(|known| known.starts_with(size))
-            || kind.starts_with("finite") && known.iter().any(is_constant);
+            || kind.starts_with("finite") && known.iter().any(|known| is_constant(known));
     }
-    kind != "None" && (!is_constant(&kind) || known.iter().any(is_constant))
+    kind != "None" && (!is_constant(kind) || known.iter().any(|known| is_constant(known)))
 }
 
 /// Whether a kind is one of rows of parts.
@@ -272,8 +309,16 @@ fn kinds(calls: &[GivenValues]) -> BTreeMap<(&str, Option<&str>), BTreeSet<&str>
 
 /// The operations that make objects of the program's own classes by way of packages.
 pub fn made_by_packages(program: &Program) -> Operations {
+    let names = of_packages(program).into_iter();
+    names.map(|name| format!("{name}()")).collect()
+}
+
+/// The classes of a program that derive from others', or that packages make otherwise.
+fn of_packages(program: &Program) -> BTreeSet<&str> {
     let classes = OwnClasses::of(program);
-    classes.derived().map(|name| format!("{name}()")).collect()
+    let made = class_statements::made_by_packages(program).into_iter();
+    let made = made.map(|class| class.name.as_str());
+    classes.derived().chain(made).collect()
 }
 
 /// Whether an index is a slice, or a row that holds one or is unpacked: no other expression can hold
@@ -289,9 +334,8 @@ fn holds_slice(index: &Expr) -> bool {
 pub fn receiving(program: &Program) -> Observation {
     let tree = program.tree();
     let own = program.defined_names();
-    let classes = OwnClasses::of(program);
     // Packages make their objects.
-    let derived: BTreeSet<&str> = classes.derived().collect();
+    let derived = of_packages(program);
     let imported = ImportedNames::of(tree);
     let variables = program.scopes().variables.iter();
     let variables: BTreeSet<&str> = variables.map(|variable| variable.name.as_str()).collect();
@@ -408,6 +452,30 @@ mod tests {
         assert!(allows("f", r#"{"0": ["set", [["str, empty", "''"]]]}"#));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
+    }
+
+    #[test]
+    fn objects_that_packages_make_receive_things_of_the_same_types() {
+        let text = "import lib\n@lib.made\nclass A: pass\nclass B(lib.C):\n    def __init__(self, x): pass\n";
+        let program = Program::parse(text).unwrap();
+        let call = r#"{"0": ["own A"], "1": ["list", [["own A"]]], "2": ["finite int", "2"]}"#;
+        let known = read(&[("A", call), ("B", call)]);
+        let operations = made_by_packages(&program);
+        let known = known.by(&operations).with_classes_of(&program);
+        let allows = |name: &str, call: &str| known.allows(&read(&[(name, call)]));
+        assert!(allows("A", call) && allows("A", r#"{"1": ["list", [["own A"]]]}"#));
+        assert!(allows("A", r#"{"2": ["finite number", "0.5"]}"#));
+        for other in [
+            r#"{"0": ["object"]}"#,
+            r#"{"0": ["list, empty", []]}"#,
+            r#"{"1": ["finite int", "1"]}"#,
+            r#"{"2": ["zero int", "0"]}"#,
+            r#"{"2": ["object"]}"#,
+        ] {
+            assert!(!allows("A", other), "{other}");
+        }
+        // What its own constructor takes is its own business.
+        assert!(allows("B", r#"{"0": ["object"]}"#));
     }
 
     #[test]

@@ -10,9 +10,9 @@ use tempfile::TempDir;
 use super::{Found, Row, line};
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunnerKind, anywhere},
-    cluster::{Cluster, ClusterJob, ClusterSettings},
     commands::scrub::tools,
     scrub::ExternalTools,
+    scrub::cluster::{Cluster, ClusterJob, ClusterSettings},
 };
 
 /// The names in a job's folder.

@@ -1,7 +1,7 @@
 //! Properties of the script's text that no candidate may change: calls keep settings that name an
 //! implementation or a tolerance; no random numbers are drawn; no tensor is empty; attributes have
 //! their annotated types; modules are no values; functions that are passed on keep their
-//! decorators; repeated draws use one seed; functions still return something; a class that is
+//! decorators, and classes that packages make what these read of them; repeated draws use one seed; functions still return something; a class that is
 //! created successfully does not become the failing one. With a change, a program may fail, or
 //! print, the same for reasons of its own. Takes no run.
 
@@ -13,10 +13,11 @@ use minrepro_reducers::{
         class_statements::{class_on, classes_of_packages},
         handed_on::{
             are_decorated, decorated, decorated_around, hands_on_without_parameters,
-            keep_decorators, looked_up,
+            keep_decorators, looked_up, parameters_of,
         },
         namespaces::{has_as_value, namespaces},
         own_classes::{Declarations, are_declared, declarations},
+        package_classes::{PackageClasses, are_made_alike, package_classes},
         preconditions::Preconditions,
         results::{gives_nothing, giving},
         unchecked::{asks_constants, calls_with_too_little, handles_anything},
@@ -45,7 +46,7 @@ use super::{
     automatic_control::is_exact,
 };
 use crate::{
-    oracle::{Verdict, lines_called_by_library},
+    oracle::{Verdict, is_in_library, lines_called_by_library},
     runner::End,
 };
 
@@ -153,6 +154,13 @@ struct Preserved {
     /// What its classes call to tell packages what they are, if it reports the outcome itself.
     #[serde(default)]
     declarations: Declarations,
+    /// What packages read of the classes that they make.
+    #[serde(default)]
+    package_classes: PackageClasses,
+    /// The function that a library calls wrongly, with its parameters: it is called wrongly as long
+    /// as it has those.
+    #[serde(default)]
+    called_wrongly: Option<(String, BTreeSet<Vec<String>>)>,
     /// The types of its functions' parameters, if a compiler reads them.
     #[serde(default)]
     parameter_types: ParameterTypes,
@@ -215,6 +223,15 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         } else {
             Declarations::new()
         },
+        package_classes: if is_exact(so_far) {
+            PackageClasses::new()
+        } else {
+            package_classes(program)
+        },
+        called_wrongly: called_wrongly(script).map(|name| {
+            let parameters = parameters_of(program, &name);
+            (name, parameters)
+        }),
         parameter_types: if Control::Script.without(program) == Without::Itself {
             ParameterTypes::new()
         } else {
@@ -232,6 +249,18 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         absent,
     };
     Ok(Some(Box::new(check)))
+}
+
+/// The function of the script that a library calls with other arguments than it takes.
+fn called_wrongly(script: &Script<'_>) -> Option<String> {
+    const FAULTS: [&str; 4] = [" got ", " missing ", " takes ", " has no "];
+    let exception = script.showing?.exception.as_ref()?;
+    let (name, fault) = exception.message.split_once("()")?;
+    let is_wrong = exception.short_class() == "TypeError"
+        && is_in_library(exception)
+        && FAULTS.iter().any(|lead| fault.starts_with(lead));
+    let name = name.rsplit('.').next().unwrap_or(name);
+    (is_wrong && script.program.defined_names().contains(name)).then(|| name.to_owned())
 }
 
 /// Whether a program fails where a package creates a class for it.
@@ -291,6 +320,11 @@ impl Check for Preserved {
             || !keep_decorators(&self.decorated_on_way, program)
             || !have_types(&self.parameter_types, &IMPLIED_TYPES, program)
             || !are_declared(&self.declarations, &declarations(program))
+            || !are_made_alike(&self.package_classes, program)
+            || self.called_wrongly.as_ref().is_some_and(|(name, known)| {
+                let its = parameters_of(program, name);
+                !its.is_subset(known)
+            })
             || self.seedings > 1 && draws_random_numbers(program) && equal_seedings(program) < 2
             || !self.settings.are_kept_by(&CallSettings::of(program))
     }

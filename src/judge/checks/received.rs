@@ -48,6 +48,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     } else {
         one.clone().by(&calls.operations)
     };
+    let received = received.with_classes_of(script.program);
     Ok((!received.is_empty()).then(|| Box::new(received) as Box<dyn Check>))
 }
 

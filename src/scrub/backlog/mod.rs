@@ -25,7 +25,7 @@ pub use queue::{BacklogEntry, EntryState, PlanState, QUEUE_FILE, Queue, QueueErr
 use self::one::{concerns_all, failed, scrub_one};
 use crate::{
     cli::{Failure, Printer},
-    cluster::ClusterSettings,
+    scrub::cluster::ClusterSettings,
     scrub::{
         gh::{GhError, check_version},
         issue::Repo,

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     cli::Failure,
-    cluster::{Cluster, ClusterJob, ClusterSettings, JobEnd},
+    scrub::cluster::{Cluster, ClusterJob, ClusterSettings, JobEnd},
 };
 
 /// The file in an issue's folder that holds its entry, on the way to a machine and back.

@@ -135,7 +135,9 @@ def received(name, function, arguments, named):
     if ("package", name, module) not in known:
         known.add(("package", name, module))
         say("package " + name, module.split(".")[0])
-    if is_own and getattr(function.__init__, "__module__", "") == "__main__":
+    # What packages generate claims to be of the program's module.
+    made_by = getattr(getattr(function, "__init__", None), "__code__", None)
+    if is_own and made_by is not None and made_by.co_filename == sys._getframe(2).f_code.co_filename:
         return
     is_of_language = holder is builtins or of.__module__ == "builtins" and ("" in found or of is function)
     say_received("builtin " * is_of_language + name, found)

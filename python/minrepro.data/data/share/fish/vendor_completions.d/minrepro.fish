@@ -115,6 +115,8 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s h -l help -d
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l from -d 'Read an issue as `gh issue view --json ...` or `gh api repos/OWNER/NAME/issues/NUMBER` prints it (FILE.json), or a script, without using the network' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l search -d 'Scrub all issues that GitHub\'s search finds, unattended. Their plans are kept until you `--approve` them. Run the same command again to continue' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l limit -d 'Take so many issues of the search at most [default: 100]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l ray -d 'Let the nodes of the Ray cluster at this address scrub the issues of the search. Writes are made from here. Each issue takes the cores that `--jobs` says [default: 2]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l entry -d 'Scrub the issue of an entry of the queue into the working folder, and complete the entry: what `--ray` runs on a node' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l repo -d 'The repository [default: that of the URL, else pytorch/pytorch]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l dir -d 'Folder for scripts, report and state [default: scrub-NUMBER; scrub-backlog for a search]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand scrub" -l assume -d 'Treat the issue as one of this kind, whatever the rules say' -r -f -a "bug\t'A bug to reproduce'
@@ -273,12 +275,14 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s j -l jobs -d
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l runner -d 'Whether to fork candidates from an interpreter that has already imported the script\'s modules' -r -f -a "auto\t'Warm if that shows the bug as well and saves time'
 warm\t'Warm, or fail'
 cold\t'Each in a fresh interpreter'"
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l ray -d 'Let the nodes of the Ray cluster at this address minimize. Each case or issue takes the cores that `--jobs` says [default: 2]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l json -d 'Write all figures as JSON' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l keep -d 'Keep the results: a file for each case' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l historical -d 'Minimize issues that `minrepro corpus fetch` has fetched [default: corpus/historical/issues.toml]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l label -d 'Minimize only issues of this kind: a whole kind, or one of its words' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l only -d 'Minimize only these issues' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l max-time -d 'Stop each reduction after this time [default: 4m]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l code -d 'The folder of the fetched code [default: minrepro/historical in the user\'s cache folder]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l name -d 'A name for the rows of this run, for `--compare`' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l history -d 'The file of the history [default: minrepro/history.jsonl in the user\'s cache folder]' -r -F
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l compare -d 'Minimize nothing; compare two versions of minrepro by their rows in the history, each a commit or a name' -r
@@ -289,6 +293,7 @@ never\t'Never'"
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l check -d 'Reduce nothing; check that `repro.py` and `ideal.py` show the case\'s signature, `ideal.py` on the case\'s rung but not on the next weaker one, and that the judge tells slips from `ideal.py`'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l speed -d 'Reduce nothing; time `repro.py` and `ideal.py`, cold and warm'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l ablation -d 'Also run the final ablation of each result'
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l interpreters -d 'Minimize nothing; print the interpreters of this machine as JSON'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l install -d 'Let uv install missing interpreters and packages into minrepro\'s part of the cache folder'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l trust -d 'Run scripts whatever the review finds; they are still confined'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s q -l quiet -d 'Print nothing but errors'

@@ -1,5 +1,5 @@
 //! Jobs on the nodes of a Ray cluster. Ray is reached through the Python package, which runs on each
-//! node; this room starts it here and reads what it says. A job is a command of ours in a folder.
+//! node; this starts it here and reads what it says. A job is a command of ours in a folder.
 //! Knows nothing of what jobs do. Called by `bench` and the backlog.
 
 use std::{
@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 
 use crate::{
     cli::{Exit, Failure, Printer, VERSION},
-    scrub::{ExternalTools, ToolCall, ToolStream},
+    scrub::tool::{ExternalTools, ToolCall, ToolStream},
 };
 
 /// The runs at a time of a job, and the cores that it takes, unless the user says.
@@ -67,8 +67,8 @@ impl JobEnd {
     /// What it said to people last, which is why it failed if it did.
     pub fn reason(&self) -> String {
         let said = |text: &str, lead: &str| {
-            let lines = text.lines().filter_map(|line| line.strip_prefix(lead));
-            lines.last().map(|line| line.trim().to_owned())
+            let mut lines = text.lines().filter_map(|line| line.strip_prefix(lead));
+            lines.next_back().map(|line| line.trim().to_owned())
         };
         said(&self.stderr, "error: ")
             .or_else(|| said(&self.stderr, ""))
