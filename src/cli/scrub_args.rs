@@ -241,7 +241,7 @@ impl ScrubArgs {
     }
 }
 
-/// TypedOptions as they are typed.
+/// Options as they are typed.
 #[derive(Default)]
 struct TypedOptions(Vec<String>);
 

@@ -1,5 +1,5 @@
 //! What the classes that packages make are made of: decorators, types of bases and of fields. A
-//! package such as pydantic, attrs or SQLAlchemy reads them to decide what its objects do. A class
+//! package such as pydantic or attrs reads them to decide what its objects do. A class
 //! may lose a field, but a field of another type, or a class that is not decorated, is another class
 //! to the package. Goes by names. Called by the judge; proposes nothing.
 
