@@ -204,8 +204,8 @@ impl Fingerprint {
 
     /// The special method by which the script enters a library, if the original script did not use
     /// it. A script that shrinks may call another function by name that leads to the same place. A
-    /// method that Python calls implicitly, to iterate or to compare, shows that the script now
-    /// does something else.
+    /// method that Python calls implicitly, to iterate, to compare or to set a property, shows that
+    /// the script now does something else.
     fn entered_elsewhere(&self, exception: &Exception) -> Option<String> {
         let its = entry(exception)?;
         // One check of numbers may call another, which then finds something else.
@@ -213,7 +213,9 @@ impl Fingerprint {
             return Some(format!("checked by {its}, which the script did not call"));
         }
         let (_, function) = its.rsplit_once(' ')?;
-        if !(function.starts_with("__") && function.ends_with("__()")) {
+        let function = function.strip_suffix("()")?;
+        let is_special = function.starts_with("__") && function.ends_with("__");
+        if !is_special && !is_property(function, exception) {
             return None;
         }
         let is_other = !self.path.is_empty() && !self.path.contains(&its);
@@ -281,6 +283,20 @@ fn entry(exception: &Exception) -> Option<String> {
     let own = frames.iter().rposition(|frame| is_own(exception, frame));
     let below = &frames[own.map_or(0, |last| last + 1)..];
     functions(exception, below).next()
+}
+
+/// Whether the script's innermost line reads or sets an attribute by this name, and does not call it.
+fn is_property(function: &str, exception: &Exception) -> bool {
+    let mut frames = exception.frames.iter().rev();
+    let Some(line) = frames.find(|frame| is_own(exception, frame)) else {
+        return false;
+    };
+    let attribute = format!(".{function}");
+    let mut mentions = line.code.match_indices(&attribute);
+    mentions.any(|(at, _)| {
+        let rest = line.code[at + attribute.len()..].trim_start();
+        !rest.starts_with(|char: char| char == '(' || char == '_' || char.is_alphanumeric())
+    })
 }
 
 /// The functions of libraries among some frames of an exception, outermost first.

@@ -775,6 +775,26 @@ fn a_library_is_not_entered_by_another_special_method() {
 }
 
 #[test]
+fn a_library_is_not_entered_by_a_property_that_the_script_did_not_reach() {
+    const RAISED: At<'_> = (LIBRARY, "inverse", "raise ValueError('bad limits')");
+    const CHANGED: At<'_> = (LIBRARY, "changed", "self.inverse(0)");
+    let through = |code, function| {
+        let main = ("/tmp/run-1/x.py", "<module>", code);
+        let entered = (LIBRARY, function, "self.changed()");
+        fails_at(&[main, entered, CHANGED, RAISED], "ValueError: bad limits")
+    };
+    let own = through("plot.autoscale()", "autoscale");
+    let signature = given("ValueError: bad limits", &own).unwrap();
+    let set = through("plot.norm = Log(0, 1)", "norm");
+    assert_eq!(
+        signature.mismatch(&set).unwrap(),
+        "reached by _dynamo/variables.py, norm(), which the script did not pass"
+    );
+    let called = through("plot.norms = plot.norm (0)", "norm");
+    check(&signature, &[own, called], &[set]);
+}
+
+#[test]
 fn compiled_code_may_be_called_from_anywhere_on_the_way() {
     const MODULE: At<'_> = ("/v/lib/python3.12/site-packages/torch/nn.py", "call", "f()");
     let own = fails_at(
