@@ -100,8 +100,12 @@ class Cluster:
     def work(self, jobs: List[Dict[str, Any]]) -> None:
         """Runs all jobs, each to its end."""
         self._ask(self._alive())
-        if not any(kind.fits(self._version) for kind in self._kinds.values()):
+        fitting = [kind for kind in self._kinds.values() if kind.fits(self._version)]
+        if not fitting:
             raise ClusterError(f"no node has {self._version}: install the same version on each")
+        if all(kind.cpus < self._cpus for kind in fitting):
+            # Ray would wait for such a node.
+            raise ClusterError(f"no node has {self._cpus} cores, which `--jobs` asks for")
         running: Dict[Any, _Job] = {}
         for described in jobs:
             job = _read(described)
