@@ -127,7 +127,12 @@ pub fn establish(
     let mut ended = Vec::new();
     match found_out(subject, journal, watch, &mut ended) {
         Err(BaselineFailure::Run(RunError::Deadline)) => {
-            in_haste(subject, ended).ok_or(BaselineFailure::Run(RunError::Deadline))
+            let failure = if ended.is_empty() {
+                BaselineFailure::Unended
+            } else {
+                BaselineFailure::Run(RunError::Deadline)
+            };
+            in_haste(subject, ended).ok_or(failure)
         }
         result => result,
     }

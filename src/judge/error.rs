@@ -12,6 +12,9 @@ pub enum BaselineFailure {
     /// A run could not be made, or somebody stopped it.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The time was up before the script had ended once.
+    #[error("the script did not end before the time was up")]
+    Unended,
     /// The script does not show the bug, or not often enough.
     #[error("{error}")]
     NotReproduced {

@@ -56,6 +56,20 @@ fn a_worker_that_died_stays_where_its_work_is_waited_for() {
 }
 
 #[test]
+fn a_script_that_does_not_end_in_time_may_show_a_hang() {
+    let place = Place::new();
+    place.file("x.py", "import time\nwhile True:\n    time.sleep(0.1)\n");
+    let output = place.run(&["x.py", "--max-time", "2"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(
+        told.contains("the script did not end before the time was up")
+            && told.contains("`--signature timeout`"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_death_without_a_dump_is_extracted() {
     let place = Place::new();
     let functions: String = (0..9)

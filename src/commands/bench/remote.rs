@@ -7,7 +7,10 @@ use anyhow::Context;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
-use super::{Found, Row, line};
+use super::{
+    Found,
+    row::{Row, line},
+};
 use crate::{
     cli::{BenchArgs, Exit, Failure, Printer, RunnerKind, anywhere},
     commands::scrub::tools,

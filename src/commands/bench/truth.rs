@@ -82,7 +82,9 @@ impl Judgements {
                 self.states.push(format!("{} none", form.name()));
                 return Ok(());
             }
-            Err(error @ BaselineFailure::Run(_)) => return Err(session.failure(error)),
+            Err(error @ (BaselineFailure::Run(_) | BaselineFailure::Unended)) => {
+                return Err(session.failure(error));
+            }
             Err(error) => {
                 self.fault(form, &session.failure(error).error.to_string());
                 return Ok(());

@@ -20,6 +20,9 @@ impl Session {
     pub(in crate::commands) fn failure(&self, failure: BaselineFailure) -> Failure {
         match failure {
             BaselineFailure::Run(error) => error.into(),
+            error @ BaselineFailure::Unended => Failure::new(Exit::Stopped, error).hint(
+                "if that is the bug, name it: `--signature timeout`; if not, allow more with `--max-time TIME`",
+            ),
             BaselineFailure::NotReproduced { error, first } => {
                 self.not_reproduced(*error, first.as_deref())
             }
