@@ -72,7 +72,7 @@ class Announcement:
             "host": self.host,
             "cpus": self.cpus,
             "devices": self.devices,
-            "interpreters": [version for version, _ in self.interpreters],
+            "interpreters": list(dict.fromkeys(version for version, _ in self.interpreters)),
             "trouble": trouble,
         }
 
