@@ -220,6 +220,7 @@ def run_job(
     if root.stat().st_uid != os.getuid():
         yield Refused(f"{root} belongs to another user")
         return
+    _clear(root)
     with _locked(root / f"{key}.lock"), tempfile.TemporaryDirectory() as outside:
         folder = root / key
         shutil.rmtree(folder, ignore_errors=True)
@@ -277,6 +278,19 @@ def _end_with_the_worker() -> None:
     """Lets the kernel kill this process together with its worker."""
     set_parent_death_signal = 1
     ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+
+
+def _clear(root: Path) -> None:
+    """Removes what workers left that were killed: folders whose locks nobody holds."""
+    for lock in root.glob("*.lock"):
+        try:
+            with open(lock, "r+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
+                lock.unlink()
+        except OSError:
+            # Somebody works there, or was faster.
+            continue
 
 
 @contextmanager
