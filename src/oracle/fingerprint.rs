@@ -190,6 +190,7 @@ impl Fingerprint {
             return Some(format!("called by {its}, not by {known}"));
         }
         self.elsewhere(exception)
+            .or_else(|| self.called_elsewhere(exception))
             .or_else(|| self.entered_elsewhere(exception))
             .or_else(|| self.off_scale(outcome, exception))
     }
@@ -200,6 +201,23 @@ impl Fingerprint {
             return Some("checked in less than double precision".to_owned());
         }
         self.scale.as_ref()?.mismatch(&exception.message)
+    }
+
+    /// The function of a library that called the failing one, if the original failure did not pass
+    /// it: a library that packs and unpacks asks for the same things on both ways. Where a statement
+    /// raises in words of its own, these say more.
+    fn called_elsewhere(&self, exception: &Exception) -> Option<String> {
+        if self.path.is_empty() || !is_in_interpreters_words(exception) {
+            return None;
+        }
+        let mut frames = exception.frames.iter().rev();
+        let last = frames.next().filter(|last| !is_own(exception, last))?;
+        // It may call itself.
+        let caller =
+            frames.find(|frame| (&frame.file, &frame.function) != (&last.file, &last.function))?;
+        let mut its = functions(exception, std::slice::from_ref(caller));
+        let its = its.next().filter(|its| !self.path.contains(its))?;
+        Some(format!("called by {its}, which the script did not pass"))
     }
 
     /// The special method by which the script enters a library, if the original script did not use

@@ -96,6 +96,15 @@ impl RaiseSite {
         sites
     }
 
+    /// Whether a text is the line, copied from a traceback.
+    pub(super) fn is_quoted_by(&self, text: &str) -> bool {
+        let text = folded(text);
+        match self {
+            Self::Library { code, .. } => code.as_ref() == Some(&text),
+            Self::Script { code } => *code == text,
+        }
+    }
+
     /// As the user types it.
     pub(super) fn argument(&self) -> String {
         match self {
@@ -198,7 +207,19 @@ pub(super) fn short_path(exception: &Exception, frame: &TracebackFrame) -> Strin
     path[start..].to_owned()
 }
 
+/// A line of code without its comment, white space folded.
 fn folded(code: &str) -> String {
+    let mut quote = None;
+    let end = code.char_indices().find(|(_, char)| {
+        match (quote, char) {
+            (None, '#') => return true,
+            (None, '"' | '\'') => quote = Some(*char),
+            (Some(open), _) if open == *char => quote = None,
+            _ => {}
+        }
+        false
+    });
+    let code = &code[..end.map_or(code.len(), |(at, _)| at)];
     code.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

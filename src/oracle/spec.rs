@@ -68,7 +68,12 @@ impl Spec {
                 best = Some((parts.clone(), count));
             }
         }
-        let (mut parts, count) = best.unwrap_or_default();
+        let (mut parts, mut count) = best.unwrap_or_default();
+        if count < outcomes.len()
+            && let Some(quoted) = self.quoted(outcomes)
+        {
+            (parts, count) = (quoted, outcomes.len());
+        }
         parts.extend(implied(&parts, outcomes));
         // Where a single run of a loop was ended is chance.
         let is_chance = parts == [Part::Timeout(HangKind::Busy)] && outcomes.len() == 1;
@@ -77,6 +82,19 @@ impl Spec {
             parts.extend(CrashSite::common(outcomes).map(Part::In));
         }
         (parts, count)
+    }
+
+    /// The place that all outcomes failed at, if the text is its line, with or without the class: an
+    /// `assert` without a message leaves nothing else to copy.
+    fn quoted(&self, outcomes: &[Outcome]) -> Option<Vec<Part>> {
+        let exceptions = outcomes.iter().map(|outcome| outcome.exception.as_ref());
+        let exceptions: Vec<&Exception> = exceptions.collect::<Option<_>>()?;
+        let class = common(&exceptions, |one| Some(one.short_class().to_owned()))?;
+        let site = common(&exceptions, |one| RaiseSite::of(one))?;
+        let text = self.text.strip_prefix(&class).unwrap_or(&self.text);
+        let text = text.trim_start_matches([':', ' ']);
+        let is_line = !text.is_empty() && site.is_quoted_by(text);
+        is_line.then(|| vec![Part::Class(class), Part::RaisedAt(site)])
     }
 }
 

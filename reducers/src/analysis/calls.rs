@@ -138,6 +138,21 @@ const OF_COMMAND_LINES: [&str; 9] = [
     "set_defaults",
 ];
 
+/// The last part of the name of a callee.
+pub(super) fn callee_name(callee: &Expr) -> Option<&str> {
+    match callee {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        _ => None,
+    }
+}
+
+/// Functions that only make texts for people or count, and those that look at who calls them.
+pub(super) const OF_NO_MATTER: [&str; 12] = [
+    "dir", "eval", "exec", "format", "globals", "locals", "print", "range", "repr", "str", "super",
+    "vars",
+];
+
 /// Whether a call, by the last part of its name, reads the command line.
 pub(crate) fn reads_command_line(name: &str) -> bool {
     OF_COMMAND_LINES.contains(&name)
@@ -245,11 +260,17 @@ pub(crate) fn fields(class: &ast::StmtClassDef) -> Vec<(&str, &ast::StmtAnnAssig
     if !is_dataclass && !class.bases().iter().any(|base| names(base, "NamedTuple")) {
         return Vec::new();
     }
-    let fields = class.body.iter().filter_map(|stmt| match stmt {
+    annotated(class).collect()
+}
+
+/// The fields of a class that have a type.
+pub(crate) fn annotated(
+    class: &ast::StmtClassDef,
+) -> impl Iterator<Item = (&str, &ast::StmtAnnAssign)> {
+    class.body.iter().filter_map(|stmt| match stmt {
         Stmt::AnnAssign(field) => Some((field.target.as_name_expr()?.id.as_str(), field)),
         _ => None,
-    });
-    fields.collect()
+    })
 }
 
 /// Which values mean the same in every place of a program.

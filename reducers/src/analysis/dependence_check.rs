@@ -12,6 +12,7 @@ mod nodes;
 mod operations;
 mod passing;
 mod rest;
+mod way;
 
 use std::collections::BTreeSet;
 
@@ -463,7 +464,7 @@ mod tests {
         let reached = "try:\n    round(1.5)\n    assert False\n";
         let handled = format!("{reached}except ValueError: pass\n");
         check(&handled, &ReportSite::Raised(vec![3]), &["round() alone"]);
-        last(&format!("{tried}pass\nassert False\n"), &[]);
+        last(&format!("{tried}pass\nassert False\n"), &["after round()"]);
         last(
             "def f(x): return sorted(x)[1:]\ny = open('a')\nassert f([1])\n",
             &["[:]", "sorted()"],
@@ -547,6 +548,36 @@ mod tests {
         let text = "import sys\ny = abs(2)\nif y > 3:\n    sys.exit('no')\nprint('wrong')\n";
         let site = ReportSite::Words(["wrong".to_owned()].into());
         check(text, &site, &[">", "abs()", "print() alone"]);
+    }
+
+    #[test]
+    fn what_nothing_decides_rests_on_its_way() {
+        let words = ReportSite::Words(["wrong".to_owned()].into());
+        let called = "from lib import Base\nclass A(Base):\n    def __init__(self, x):\n        self.x = x\n    \
+                      def on(self, y):\n        print(f'wrong {self.x}')\nA(1).send('on')\n";
+        let way = ["called by others", "given self", "print() alone"];
+        check(called, &words, &way);
+        let written = called.replace("self.x}", "1}");
+        check(&written, &words, &["called by others", "print() alone"]);
+        let by_itself = called.replace("send('on')", "on(1)");
+        check(&by_itself, &words, &["print() alone"]);
+        let computed = called.replace("self.x}", "abs(2)}");
+        check(&computed, &words, &["abs()", "print() alone"]);
+        let text = "async def f():\n    await lib.start()\n    print('on')\n    assert False\nasync def g():\n    \
+                    await lib.wait(f())\nlib.run(g())\n";
+        let site = ReportSite::Raised(vec![7, 6, 4]);
+        check(
+            text,
+            &site,
+            &[
+                "after await start()",
+                "await",
+                "through await wait()",
+                "through run()",
+            ],
+        );
+        let text = "try:\n    lib.start()\nexcept E:\n    print('wrong')\n";
+        check(text, &words, &["print() alone"]);
     }
 
     #[test]

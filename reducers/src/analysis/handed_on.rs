@@ -183,6 +183,15 @@ pub fn hands_on_without_parameters(program: &Program) -> bool {
     })
 }
 
+/// Whether the functions without a name take something, or nothing, each if there is one.
+pub fn nameless_take(program: &Program) -> BTreeSet<bool> {
+    let nodes = program.tree().nodes.iter();
+    let nameless = nodes.filter_map(|node| node.node.as_expr_lambda());
+    nameless
+        .map(|function| function.parameters.is_some())
+        .collect()
+}
+
 /// Calls that get several functions of the program, by the name of the callee: whether these
 /// functions take equally many arguments, as branches of one condition do.
 pub fn branches(program: &Program) -> BTreeMap<String, bool> {

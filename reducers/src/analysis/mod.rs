@@ -2,6 +2,7 @@
 //! which. Goes by names, so every answer is a guess that a candidate run confirms. Knows nothing of
 //! PyTorch. Called by passes, the engine and the judge.
 
+pub mod aborted;
 pub mod annotated;
 pub(crate) mod assignments;
 pub mod calls;
@@ -25,6 +26,7 @@ pub mod observation;
 pub mod omissions;
 pub mod own_classes;
 pub mod package_classes;
+pub mod package_functions;
 pub mod polarity;
 pub mod preconditions;
 pub mod printed;
@@ -40,6 +42,7 @@ pub(crate) mod statement_tree;
 pub(crate) mod statements;
 pub mod tied_constants;
 pub mod truth_tests;
+mod type_shapes;
 pub mod unchecked;
 pub mod watch;
 pub mod without_side_effects;

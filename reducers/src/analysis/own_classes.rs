@@ -7,7 +7,7 @@ use crate::{
     analysis::names::ImportedNames,
     syntax::{
         AnyNodeRef, Program, Ranged,
-        ast::{Expr, Stmt, StmtClassDef},
+        ast::{Expr, ExprName, Stmt, StmtClassDef},
     },
 };
 
@@ -87,9 +87,7 @@ impl<'a> OwnClasses<'a> {
     fn declarations(&self, program: &Program) -> Declarations {
         let imported = ImportedNames::of(program.tree());
         let of_class = |class: &StmtClassDef| {
-            let lines = class.body.iter().filter(|stmt| {
-                matches!(stmt, Stmt::Expr(_) | Stmt::Assign(_) | Stmt::AnnAssign(_))
-            });
+            let lines = assignments(&class.body).into_iter();
             let nodes = lines.flat_map(|stmt| program.tree().within(stmt.range()));
             let calls = nodes.filter_map(|node| node.as_expr_call().copied());
             let paths = calls.filter_map(|call| imported.path(&call.func));
@@ -127,6 +125,70 @@ impl<'a> OwnClasses<'a> {
     }
 }
 
+/// The assignments in a class body, and in the classes within it.
+fn assignments(body: &[Stmt]) -> Vec<&Stmt> {
+    let mut found = Vec::new();
+    for stmt in body {
+        match stmt {
+            Stmt::ClassDef(within) => found.extend(assignments(&within.body)),
+            Stmt::Assign(_) | Stmt::AnnAssign(_) => found.push(stmt),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Methods of derived classes that are called on the class or on nothing, each with its class and
+/// with what makes it so.
+pub type Bindings = BTreeSet<(String, String, String)>;
+
+/// Special methods that the language itself calls so.
+const BOUND_ANYWAY: [&str; 3] = ["__class_getitem__", "__init_subclass__", "__new__"];
+
+/// The methods of a program's derived classes that are called on the class or on nothing: whoever
+/// calls them otherwise calls them wrongly.
+pub fn bindings(program: &Program) -> Bindings {
+    const BINDING: [&str; 2] = ["classmethod", "staticmethod"];
+    let classes = OwnClasses::of(program);
+    let mut found = Bindings::new();
+    for class in classes.derived() {
+        let methods = classes
+            .body(class)
+            .iter()
+            .filter_map(Stmt::as_function_def_stmt);
+        for method in methods.filter(|method| !BOUND_ANYWAY.contains(&&*method.name)) {
+            let decorators = method.decorator_list.iter();
+            let names = decorators.filter_map(|decorator| decorator.expression.as_name_expr());
+            let names = names.filter(|name| BINDING.contains(&&*name.id));
+            let method = |name: &ExprName| {
+                (
+                    class.to_owned(),
+                    method.name.to_string(),
+                    name.id.to_string(),
+                )
+            };
+            found.extend(names.map(method));
+        }
+    }
+    found
+}
+
+/// Whether the methods that a candidate still has are called as they were.
+pub fn are_bound(known: &Bindings, candidate: &Program) -> bool {
+    known.is_empty() || {
+        let classes = OwnClasses::of(candidate);
+        let its = bindings(candidate);
+        known.iter().all(|binding| {
+            let methods = classes
+                .body(&binding.0)
+                .iter()
+                .filter_map(Stmt::as_function_def_stmt);
+            let mut methods = methods.filter(|method| method.name.as_str() == binding.1);
+            methods.next().is_none() || its.contains(binding)
+        })
+    }
+}
+
 /// What classes and their functions call, by their names.
 pub type Declarations = BTreeMap<String, BTreeSet<String>>;
 
@@ -155,6 +217,18 @@ mod tests {
         assert_eq!(classes.derived().collect::<Vec<_>>(), ["C", "D", "E", "G"]);
         assert!(classes.passes_on("C") && !classes.passes_on("A"));
         assert!(!classes.passes_on("D") && !classes.passes_on("E") && !classes.passes_on("F"));
+    }
+
+    #[test]
+    fn methods_stay_bound() {
+        let script = "from lib import B\nclass A(B):\n    @classmethod\n    def f(cls): pass\n    @staticmethod\n    \
+                      def __new__(cls): pass\n";
+        let known = bindings(&Program::parse(script).unwrap());
+        let keeps =
+            |from: &str| are_bound(&known, &Program::parse(script.replace(from, "")).unwrap());
+        assert!(keeps("\n\n") && keeps("    @staticmethod\n"));
+        assert!(keeps("    @classmethod\n    def f(cls): pass\n"));
+        assert!(!keeps("    @classmethod\n"));
     }
 
     #[test]

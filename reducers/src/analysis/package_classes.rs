@@ -1,29 +1,55 @@
-//! What the classes that packages make are made of: decorators, types of bases and of fields. A
-//! package such as pydantic or attrs reads them to decide what its objects do. A class
-//! may lose a field, but a field of another type, or a class that is not decorated, is another class
-//! to the package. Goes by names. Called by the judge; proposes nothing.
+//! What the classes that packages make are made of: decorators, bases, types of fields, settings. A
+//! package such as pydantic or attrs reads them to decide what its objects do. A class may lose a
+//! field, but a field of another type, or a class that is not decorated, is another class to the
+//! package. Goes by names. Called by the judge; proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::{class_statements::made_by_packages, names::ImportedNames},
+    analysis::{
+        class_statements::made_by_packages, own_classes::OwnClasses, type_shapes::TypeShapes,
+    },
     syntax::{
-        AnyNodeRef, Program,
-        ast::{Expr, Operator, Stmt, StmtClassDef},
+        Program, Ranged,
+        ast::{Expr, Number, Stmt, StmtClassDef},
     },
 };
 
 /// What a package reads of a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackageClass {
-    /// The last names of the imported decorators.
+    /// The last names of the imported decorators, each also with one of its keywords.
     decorators: BTreeSet<String>,
     /// The types among the bases that are composed of others.
     bases: BTreeSet<String>,
+    /// The bases that come from packages, those of the program's own bases too.
+    ancestors: BTreeSet<String>,
     /// The types of each field.
     fields: BTreeMap<String, BTreeSet<String>>,
+    /// What is assigned in it, and in the classes within it, without a type.
+    assigned: BTreeSet<String>,
+    /// Those of them that are constants, each with whether it is true, and what the classes within
+    /// it derive from.
+    settings: BTreeSet<(String, bool)>,
+    /// The keywords that switch something on or off in the calls that give fields their values.
+    switches: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl PackageClass {
+    /// Adds the keywords of a field that are true, false or nothing.
+    fn add_switches(&mut self, field: &str, value: Option<&Expr>) {
+        if let Some(call) = value.and_then(Expr::as_call_expr) {
+            let keywords = call.arguments.keywords.iter();
+            let switches = keywords.filter_map(|keyword| {
+                let is_on = keyword.value.as_boolean_literal_expr()?.value;
+                Some(format!("{}={is_on}", keyword.arg.as_ref()?))
+            });
+            let of_field = self.switches.entry(field.to_owned()).or_default();
+            of_field.extend(switches);
+        }
+    }
 }
 
 /// Classes that packages make, by name.
@@ -31,10 +57,10 @@ pub type PackageClasses = BTreeMap<String, PackageClass>;
 
 /// The classes of a program that packages make.
 pub fn package_classes(program: &Program) -> PackageClasses {
-    let types = Types::of(program);
+    let reading = Reading::of(program);
     let mut found = PackageClasses::new();
     for class in made_by_packages(program) {
-        types.add(class, &mut found);
+        reading.add(class, &mut found);
     }
     found
 }
@@ -44,17 +70,27 @@ pub fn are_made_alike(known: &PackageClasses, candidate: &Program) -> bool {
     if known.is_empty() {
         return true;
     }
-    let types = Types::of(candidate);
+    let reading = Reading::of(candidate);
     let nodes = candidate.tree().nodes.iter();
     let mut its = PackageClasses::new();
     for class in nodes.filter_map(|node| node.node.as_stmt_class_def().copied()) {
-        types.add(class, &mut its);
+        reading.add(class, &mut its);
     }
     its.iter().all(|(name, its)| {
         known.get(name).is_none_or(|known| {
             let mut fields = its.fields.iter();
+            let is_plain =
+                |field: &String| !its.fields.contains_key(field) && its.assigned.contains(field);
             known.decorators.is_subset(&its.decorators)
                 && its.bases.is_subset(&known.bases)
+                // It may be a class of the program's own, but not one of another kind.
+                && (its.ancestors.is_empty() || known.ancestors.is_subset(&its.ancestors))
+                && known.settings.is_subset(&its.settings)
+                && its.switches.iter().all(|(field, switches)| {
+                    let known = known.switches.get(field);
+                    known.is_none_or(|known| known.is_subset(switches))
+                })
+                && !known.fields.keys().any(is_plain)
                 && fields.all(|(field, types)| {
                     let known = known.fields.get(field);
                     known.is_none_or(|known| types.is_subset(known))
@@ -63,91 +99,111 @@ pub fn are_made_alike(known: &PackageClasses, candidate: &Program) -> bool {
     })
 }
 
-/// The names that types in a program are made of.
-struct Types<'a> {
-    imported: ImportedNames<'a>,
+/// What packages read of the classes of a program.
+struct Reading<'a> {
+    types: TypeShapes<'a>,
+    classes: OwnClasses<'a>,
     program: &'a Program,
 }
 
-impl<'a> Types<'a> {
+impl<'a> Reading<'a> {
     fn of(program: &'a Program) -> Self {
         Self {
-            imported: ImportedNames::of(program.tree()),
+            types: TypeShapes::of(program),
+            classes: OwnClasses::of(program),
             program,
         }
     }
 
     fn add(&self, class: &StmtClassDef, found: &mut PackageClasses) {
         let of_class = found.entry(class.name.to_string()).or_default();
-        let decorators = class.decorator_list.iter();
+        for decorator in &class.decorator_list {
+            of_class
+                .decorators
+                .extend(self.decorator(&decorator.expression));
+        }
+        let lineage = self.classes.with_bases(&class.name).into_iter();
+        let bases = lineage.flat_map(|class| class.bases());
+        let bases = bases.filter(|base| self.types.imported.is_of_installed(base));
         of_class
-            .decorators
-            .extend(decorators.filter_map(|decorator| {
-                let of = &decorator.expression;
-                self.last_name(of.as_call_expr().map_or(of, |call| &call.func))
-            }));
+            .ancestors
+            .extend(bases.filter_map(|base| self.types.last_name(base)));
+        self.add_assigned(&class.body, "", of_class);
         let composed = class.bases().iter().filter(|base| base.is_subscript_expr());
-        of_class.bases.extend(composed.map(|base| self.shape(base)));
+        of_class
+            .bases
+            .extend(composed.map(|base| self.types.shape(base)));
         for field in class.body.iter().filter_map(Stmt::as_ann_assign_stmt) {
             if let Some(name) = field.target.as_name_expr() {
                 let types = of_class.fields.entry(name.id.to_string()).or_default();
-                types.insert(self.shape(&field.annotation));
+                types.insert(self.types.shape(&field.annotation));
+                of_class.add_switches(&name.id, field.value.as_deref());
             }
         }
     }
 
-    /// What a type is composed of, whatever its variables are called. A name in a text may be one
-    /// that nothing binds.
-    fn shape(&self, of: &Expr) -> String {
-        if let Some(name) = self.last_name(of) {
-            return name;
-        }
-        match of {
-            Expr::Name(name) => {
-                let scopes = self.program.scopes();
-                let is_bound = scopes.named(&name.id).next().is_some();
-                match (is_bound, scopes.is_class(&name.id)) {
-                    (true, true) => format!("class {}", name.id),
-                    (true, false) => "_".to_owned(),
-                    // One of the language's, or none at all.
-                    (false, _) => name.id.to_string(),
+    /// A decorator by its last name, and by that with each of its keywords.
+    fn decorator(&self, of: &Expr) -> Vec<String> {
+        let call = of.as_call_expr();
+        let Some(name) = self.types.last_name(call.map_or(of, |call| &call.func)) else {
+            return Vec::new();
+        };
+        let keywords = call.map_or(&[][..], |call| &call.arguments.keywords);
+        let keywords = keywords.iter().map(|keyword| {
+            let value = &keyword.value;
+            let value = if value.is_literal_expr() {
+                self.program.slice(value.range())
+            } else {
+                "_"
+            };
+            let keyword = keyword.arg.as_ref().map_or("**", |name| name.as_str());
+            format!("{name}({keyword}={value})")
+        });
+        keywords.chain([name.clone()]).collect()
+    }
+
+    /// Adds what a class, or one within it, assigns without a type.
+    fn add_assigned(&self, body: &[Stmt], lead: &str, found: &mut PackageClass) {
+        for stmt in body {
+            match stmt {
+                Stmt::Assign(assign) => {
+                    let names = assign.targets.iter().filter_map(Expr::as_name_expr);
+                    for name in names {
+                        let name = format!("{lead}{}", name.id);
+                        if let Some(is_true) = is_true(&assign.value) {
+                            found.settings.insert((name.clone(), is_true));
+                        }
+                        found.add_switches(&name, Some(&assign.value));
+                        found.assigned.insert(name);
+                    }
                 }
+                Stmt::ClassDef(within) => {
+                    for base in within.bases() {
+                        let base = self.types.shape(base);
+                        let inherits = format!("{lead}{}({base})", within.name);
+                        found.settings.insert((inherits, true));
+                    }
+                    let lead = format!("{lead}{}.", within.name);
+                    self.add_assigned(&within.body, &lead, found);
+                }
+                _ => {}
             }
-            Expr::Subscript(composed) => {
-                let parts = match &*composed.slice {
-                    Expr::Tuple(parts) => parts.elts.as_slice(),
-                    part => std::slice::from_ref(part),
-                };
-                let parts: Vec<String> = parts.iter().map(|part| self.shape(part)).collect();
-                format!("{}[{}]", self.shape(&composed.value), parts.join(", "))
-            }
-            Expr::BinOp(union) if union.op == Operator::BitOr => {
-                format!("{} | {}", self.shape(&union.left), self.shape(&union.right))
-            }
-            Expr::StringLiteral(text) => {
-                let parsed = Program::parse(text.value.to_str()).ok();
-                let shape = parsed.as_ref().and_then(|parsed| {
-                    let mut nodes = parsed.tree().nodes.iter();
-                    let of = nodes.find_map(|node| match node.node {
-                        AnyNodeRef::StmtExpr(of) => Some(&*of.value),
-                        _ => None,
-                    })?;
-                    // A text in a text is a value, as in `Literal["a"]`.
-                    (!of.is_string_literal_expr()).then(|| self.shape(of))
-                });
-                shape.map_or_else(|| "text".to_owned(), |shape| format!("'{shape}'"))
-            }
-            Expr::NoneLiteral(_) => "None".to_owned(),
-            _ => "_".to_owned(),
         }
     }
+}
 
-    /// The last part of the path of an imported name.
-    fn last_name(&self, of: &Expr) -> Option<String> {
-        let path = self.imported.path(of)?;
-        path.rsplit('.')
-            .next()
-            .map(|last| format!("imported {last}"))
+/// Whether a constant is true.
+fn is_true(value: &Expr) -> Option<bool> {
+    match value {
+        Expr::BooleanLiteral(it) => Some(it.value),
+        Expr::NoneLiteral(_) => Some(false),
+        Expr::StringLiteral(it) => Some(!it.value.is_empty()),
+        Expr::NumberLiteral(it) => match &it.value {
+            Number::Int(number) => Some(number.as_u64() != Some(0)),
+            Number::Float(number) => Some(*number != 0.0),
+            Number::Complex { .. } => Some(true),
+        },
+        _ => None,
     }
 }
 
@@ -159,10 +215,50 @@ mod tests {
         T = TypeVar('T')\nclass B: pass\n\
         @attrs.define\nclass A:\n    x: 'List[B]'\n    y: Optional[T] = None\n    z: B | None\n\
         class C(Model, Generic[T]):\n    a: A\n";
+    const SETTINGS: &str = "import lib\nclass Base(lib.Model, lib.AsData): pass\n\
+        class A(Base):\n    x: int = lib.column()\n    class Config(Base.Config):\n        sort = True\n        size = 2\n\
+        @lib.define(slots=False, order=f())\nclass B: pass\n";
 
     fn keeps(candidate: &str) -> bool {
-        let known = package_classes(&Program::parse(SCRIPT).unwrap());
+        keep(SCRIPT, candidate)
+    }
+
+    fn keep(script: &str, candidate: &str) -> bool {
+        let known = package_classes(&Program::parse(script).unwrap());
         are_made_alike(&known, &Program::parse(candidate).unwrap())
+    }
+
+    #[test]
+    fn classes_of_packages_keep_their_settings() {
+        for (from, to, expected) in [
+            ("lib.Model, lib.AsData", "lib.AsData, lib.Model", true),
+            ("lib.Model, lib.AsData", "lib.Model", false),
+            ("lib.Model, lib.AsData", "", true),
+            ("class A(Base)", "class A(lib.Model)", false),
+            ("class A(Base)", "class A(lib.Model, lib.AsData)", true),
+            ("x: int = lib", "x = lib", false),
+            ("    x: int = lib.column()\n", "", true),
+            ("        sort = True\n", "", false),
+            ("sort = True", "sort = False", false),
+            ("(Base.Config)", "", false),
+            ("size = 2", "size = 1", true),
+            ("size = 2", "size = 0", false),
+            ("slots=False, ", "", false),
+            ("slots=False", "slots=True", false),
+            ("f()", "g()", true),
+            ("lib.column()", "lib.column(key=False)", true),
+        ] {
+            let candidate = SETTINGS.replace(from, to);
+            assert_ne!(candidate, SETTINGS);
+            assert_eq!(keep(SETTINGS, &candidate), expected, "{from:?} to {to:?}");
+        }
+        let keys = SETTINGS.replace("lib.column()", "lib.column(key=True, size=3)");
+        assert!(keep(&keys, &keys.replace(", size=3", "")));
+        assert!(keep(
+            &keys,
+            &keys.replace("    x: int = lib.column(key=True, size=3)\n", "")
+        ));
+        assert!(!keep(&keys, &keys.replace("key=True, ", "")));
     }
 
     #[test]

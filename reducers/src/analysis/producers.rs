@@ -169,25 +169,46 @@ pub fn produces(program: &Program, producer: &Producer, evidence: Option<&Eviden
         || StatementTree::untraced(program),
         |evidence| StatementTree::of(program, evidence),
     );
-    let storing = match producer {
-        Producer::Store(name) => storing(&tree, name),
+    let mut producing = producing(&tree, producer).into_iter();
+    producing
+        .any(|statement| tree.statements[statement].is_executed || is_handed_on(&tree, statement))
+}
+
+/// Whether what fails on these lines of a program, outermost first, depends on such a producer of a
+/// value. A call that stores one may do so for another thread.
+pub fn reaches(program: &Program, producer: &Producer, frames: &[u32]) -> bool {
+    let is_value = matches!(
+        producer,
+        Producer::Store(_) | Producer::Value(_) | Producer::Key(_)
+    );
+    let site = ReportSite::Raised(frames.to_vec());
+    let found = told(program, &site, None, &|tree, nodes, frames| {
+        let producing = producing(tree, producer);
+        let rest = Rest::of(tree, nodes).of_frames(frames);
+        let mut statements = rest.statements();
+        statements.any(|statement| producing.contains(&statement))
+    });
+    is_value && found.contains(&true)
+}
+
+/// The statements that are such a producer.
+fn producing(tree: &StatementTree<'_>, producer: &Producer) -> BTreeSet<usize> {
+    match producer {
+        Producer::Store(name) => storing(tree, name),
         Producer::Value(name) => {
             let is_none = |at: &usize| {
                 let value = tree.statements[*at].value();
                 value.is_some_and(Expr::is_none_literal_expr)
             };
-            let mut storing = storing(&tree, name);
+            let mut storing = storing(tree, name);
             storing.retain(|at| !is_none(at));
             storing
         }
-        Producer::Key(name) => &storing(&tree, name) | &mentioning(&tree, name),
-        Producer::Call(name) => calling(&tree, name),
-        Producer::Names(names) => naming(&tree, names),
-        Producer::Line(text) => standing(&tree, text),
-    };
-    storing
-        .into_iter()
-        .any(|statement| tree.statements[statement].is_executed || is_handed_on(&tree, statement))
+        Producer::Key(name) => &storing(tree, name) | &mentioning(tree, name),
+        Producer::Call(name) => calling(tree, name),
+        Producer::Names(names) => naming(tree, names),
+        Producer::Line(text) => standing(tree, text),
+    }
 }
 
 /// Whether a class of the program lists the attribute of a producer in its body, as in `_fields =

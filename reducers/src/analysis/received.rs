@@ -9,20 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     analysis::{
+        calls::OF_NO_MATTER,
         class_statements,
         dependence_check::Operations,
         names::ImportedNames,
         observation::{Observation, marked},
-        own_classes::OwnClasses,
+        own_classes::{OwnClasses, declarations},
     },
     syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
 };
-
-/// Functions that only make texts for people or count, and those that look at who calls them.
-const OF_NO_MATTER: [&str; 12] = [
-    "dir", "eval", "exec", "format", "globals", "locals", "print", "range", "repr", "str", "super",
-    "vars",
-];
 
 /// The mark of the kind of an empty container.
 const EMPTY: &str = ", empty";
@@ -198,16 +193,18 @@ impl Received {
                 let mut its = its.iter();
                 its.all(|call| known.iter().any(|whole| is_left_of(call, whole)))
             } else {
+                let has_keys = are_keys_of(its, known);
                 let (known, its) = (kinds(known), kinds(its));
                 let fits = if self.made.contains(name) {
                     is_alike
                 } else {
                     is_as_good
                 };
-                its.iter().all(|(place, its)| {
-                    let known = known.get(place);
-                    known.is_none_or(|known| its.iter().all(|kind| fits(kind, known)))
-                })
+                has_keys
+                    && its.iter().all(|(place, its)| {
+                        let known = known.get(place);
+                        known.is_none_or(|known| its.iter().all(|kind| fits(kind, known)))
+                    })
             }
         })
     }
@@ -307,10 +304,16 @@ fn kinds(calls: &[GivenValues]) -> BTreeMap<(&str, Option<&str>), BTreeSet<&str>
     found
 }
 
-/// The operations that make objects of the program's own classes by way of packages.
+/// The operations that make objects of the program's own classes by way of packages, and the calls
+/// in the bodies of those classes, which the packages read.
 pub fn made_by_packages(program: &Program) -> Operations {
-    let names = of_packages(program).into_iter();
-    names.map(|name| format!("{name}()")).collect()
+    let names = of_packages(program).into_iter().map(str::to_owned);
+    let declared = declarations(program).into_values().flatten();
+    let declared = declared.map(|path| path.rsplit('.').next().unwrap_or(&path).to_owned());
+    names
+        .chain(declared)
+        .map(|name| format!("{name}()"))
+        .collect()
 }
 
 /// The classes of a program that derive from others', or that packages make otherwise.
@@ -319,6 +322,39 @@ fn of_packages(program: &Program) -> BTreeSet<&str> {
     let made = class_statements::made_by_packages(program).into_iter();
     let made = made.map(|class| class.name.as_str());
     classes.derived().chain(made).collect()
+}
+
+/// Whether the texts that are keys of what calls receive are keys of what others receive in the same
+/// places.
+fn are_keys_of(its: &[GivenValues], known: &[GivenValues]) -> bool {
+    let (its, known) = (keys(its), keys(known));
+    its.iter().all(|(place, its)| {
+        let known = known.get(place);
+        known.is_none_or(|known| its.is_subset(known))
+    })
+}
+
+/// The texts that are keys of what calls receive, by the place and the depth in it.
+fn keys(calls: &[GivenValues]) -> BTreeMap<(&str, usize), BTreeSet<&str>> {
+    let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
+    for (place, value) in calls.iter().flatten() {
+        let mut open = vec![(0, value)];
+        while let Some((depth, value)) = open.pop() {
+            open.extend(value.parts().iter().map(|part| (depth + 1, part)));
+            if value.kind() == "dict" {
+                let keys = value.parts().iter().step_by(2);
+                let keys = keys.filter_map(|key| match key {
+                    GivenValue::Plain(kind, text) if kind == "str" => Some(text.as_str()),
+                    _ => None,
+                });
+                found
+                    .entry((place.as_str(), depth))
+                    .or_default()
+                    .extend(keys);
+            }
+        }
+    }
+    found
 }
 
 /// Whether an index is a slice, or a row that holds one or is unpacked: no other expression can hold
@@ -450,6 +486,10 @@ mod tests {
         assert!(allows("f", r#"{"0": ["list", [["zero number", "0.0"]]]}"#));
         assert!(!allows("f", r#"{"0": ["tuple", [["str, empty", "''"]]]}"#));
         assert!(allows("f", r#"{"0": ["set", [["str, empty", "''"]]]}"#));
+        let dict = |key: &str| format!(r#"{{"0": ["dict", [["str", "'{key}'"], ["None"]]]}}"#);
+        let holding = read(&[("f", &dict("a"))]).by(&["f()".to_owned()].into());
+        assert!(holding.allows(&read(&[("f", &dict("a"))])));
+        assert!(!holding.allows(&read(&[("f", &dict("b"))])));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
     }

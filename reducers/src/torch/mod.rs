@@ -17,6 +17,7 @@ pub mod custom_gradients;
 pub mod diagnosis;
 pub mod emptiness;
 pub mod environment;
+pub mod members;
 pub mod messages;
 pub mod numeric_divergence;
 pub mod packages;

@@ -2,8 +2,11 @@
 //! program can raise, print or exit. So the reporting statement must still depend on the operations
 //! that it depends on in the original script, and its condition on the same values.
 
+use std::collections::BTreeSet;
+
 use minrepro_reducers::{
     analysis::{
+        aborted::aborted,
         dependence_check::{
             Grounds, Operations, Receivers, ReportSite, include, operations, receivers,
         },
@@ -43,6 +46,9 @@ struct Dependence {
     /// empty ones do not, for reasons of their own.
     #[serde(default)]
     compares_alike: bool,
+    /// The functions that others leave in the middle.
+    #[serde(default)]
+    aborted: BTreeSet<String>,
 }
 
 /// Applies where no other check does, a statement of the script's own reports the bug, and depends
@@ -108,6 +114,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         },
         can_trace: evidence.is_some(),
         compares_alike,
+        aborted: evidence.map_or_else(BTreeSet::new, |evidence| aborted(program, evidence)),
     })))
 }
 
@@ -189,7 +196,12 @@ impl Observer for Dependence {
     }
 
     fn objection(&self, candidate: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
-        let is_supported = |evidence: &Evidence| self.is_supported(candidate, Some(evidence));
+        let is_supported = |evidence: &Evidence| {
+            self.is_supported(candidate, Some(evidence))
+                && self
+                    .aborted
+                    .is_subset(&aborted(candidate.program, evidence))
+        };
         let holds = observed.evidence.is_none_or(is_supported) && self.compares(observed.stderr);
         (!holds).then_some(Verdict::Vacuous)
     }

@@ -1,9 +1,10 @@
 //! Properties of the script's text that no candidate may change: calls keep settings that name an
 //! implementation or a tolerance; no random numbers are drawn; no tensor is empty; attributes have
 //! their annotated types; modules are no values; functions that are passed on keep their
-//! decorators, and classes that packages make what these read of them; repeated draws use one seed; functions still return something; a class that is
-//! created successfully does not become the failing one. With a change, a program may fail, or
-//! print, the same for reasons of its own. Takes no run.
+//! decorators, and classes and functions what packages read of them; repeated draws use one seed;
+//! functions still return something; a class that is created successfully does not become the
+//! failing one. With a change, a program may fail, or print, the same for reasons of its own. Takes
+//! no run.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +14,12 @@ use minrepro_reducers::{
         class_statements::{class_on, classes_of_packages},
         handed_on::{
             are_decorated, decorated, decorated_around, hands_on_without_parameters,
-            keep_decorators, looked_up, parameters_of,
+            keep_decorators, looked_up, nameless_take, parameters_of,
         },
         namespaces::{has_as_value, namespaces},
-        own_classes::{Declarations, are_declared, declarations},
+        own_classes::{Bindings, Declarations, are_bound, are_declared, bindings, declarations},
         package_classes::{PackageClasses, are_made_alike, package_classes},
+        package_functions::PackageFunctions,
         preconditions::Preconditions,
         results::{gives_nothing, giving},
         unchecked::{asks_constants, calls_with_too_little, handles_anything},
@@ -28,6 +30,7 @@ use minrepro_reducers::{
         custom_gradients::returns_input,
         emptiness::makes_empty_tensors,
         environment::makes_operators,
+        members::{changes_attribute, is_plain, registering},
         permissions::permissions,
         refinements::{IMPLIED_TYPES, is_refused_in_spite_of_test, tests_for_none},
         seeds::{draws_random_numbers, equal_seedings},
@@ -80,16 +83,20 @@ enum Oddity {
     Transparent,
     /// A function that is passed on to be called with arguments takes none.
     Unfed,
+    /// So does one without a name.
+    UnfedNameless,
     /// A condition is a constant, so that no run checks what stands under it.
     Constant,
     /// A function of Python's own is called with fewer arguments than it takes.
     TooLittle,
     /// A handler names no exception: it reports the right one as well.
     AnyException,
+    /// A method changes what an attribute holds, which may be a constant.
+    ChangedAttribute,
 }
 
 impl Oddity {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -97,9 +104,11 @@ impl Oddity {
         Self::Untested,
         Self::Transparent,
         Self::Unfed,
+        Self::UnfedNameless,
         Self::Constant,
         Self::TooLittle,
         Self::AnyException,
+        Self::ChangedAttribute,
     ];
 
     fn is_in(self, program: &Program) -> bool {
@@ -111,9 +120,11 @@ impl Oddity {
             Self::Untested => !tests_for_none(program),
             Self::Transparent => !makes_operators(program),
             Self::Unfed => hands_on_without_parameters(program),
+            Self::UnfedNameless => nameless_take(program).contains(&false),
             Self::Constant => asks_constants(program),
             Self::TooLittle => calls_with_too_little(program),
             Self::AnyException => handles_anything(program),
+            Self::ChangedAttribute => changes_attribute(program),
         }
     }
 
@@ -130,6 +141,9 @@ impl Oddity {
             Self::AnyException => reports().is_some() && !so_far.has_full_control(),
             // A control calls the functions that are passed on.
             Self::Unfed => !so_far.has_control(),
+            Self::UnfedNameless => {
+                !so_far.has_control() && nameless_take(script.program).contains(&true)
+            }
             // Under a full one, what succeeds is valid.
             Self::Constant => !so_far.has_full_control(),
             _ => true,
@@ -157,6 +171,15 @@ struct Preserved {
     /// What packages read of the classes that they make.
     #[serde(default)]
     package_classes: PackageClasses,
+    /// The methods that are called on a class or on nothing.
+    #[serde(default)]
+    bindings: Bindings,
+    /// The attributes that register the modules that they hold.
+    #[serde(default)]
+    registering: BTreeSet<String>,
+    /// What packages read of functions and types.
+    #[serde(default)]
+    package_functions: PackageFunctions,
     /// The function that a library calls wrongly, with its parameters: it is called wrongly as long
     /// as it has those.
     #[serde(default)]
@@ -227,6 +250,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             PackageClasses::new()
         } else {
             package_classes(program)
+        },
+        bindings: bindings(program),
+        registering: registering(program),
+        package_functions: if is_exact(so_far) {
+            PackageFunctions::default()
+        } else {
+            PackageFunctions::of(program)
         },
         called_wrongly: called_wrongly(script).map(|name| {
             let parameters = parameters_of(program, &name);
@@ -321,6 +351,9 @@ impl Check for Preserved {
             || !have_types(&self.parameter_types, &IMPLIED_TYPES, program)
             || !are_declared(&self.declarations, &declarations(program))
             || !are_made_alike(&self.package_classes, program)
+            || !self.package_functions.are_read_alike(program)
+            || !are_bound(&self.bindings, program)
+            || is_plain(&self.registering, program)
             || self.called_wrongly.as_ref().is_some_and(|(name, known)| {
                 let its = parameters_of(program, name);
                 !its.is_subset(known)

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 
 use minrepro_reducers::{
     analysis::{
+        cpython,
         dependence_check::packages,
         lost_values::lost_values,
         producers::{
             Producer, added_to, attributes_asked_for, attributes_read, counterparts, declares,
-            missing_name, produces, quoted_names, stores_in_class,
+            missing_name, produces, quoted_names, reaches, stores_in_class,
         },
         quoted_lines::quoted_lines,
     },
@@ -59,6 +60,9 @@ struct Producers {
     /// Whether a traced run of the script shows the bug, so that those of candidates say which
     /// statements ran.
     can_trace: bool,
+    /// Whether the failing statement depends on it.
+    #[serde(default)]
+    is_reaching: bool,
 }
 
 /// How a missing value is stored.
@@ -114,6 +118,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let evidence = script.evidence()?;
     let can_trace = evidence.is_some();
     let class = failure.and_then(lacking_class);
+    let failing = exception.map(own_lines).unwrap_or_default();
     let checks = producers.into_iter().map(|producer| {
         let is_in_class = class
             .as_ref()
@@ -127,6 +132,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         Producers {
             way,
             is_declared: declares(program, &producer),
+            is_reaching: reaches(program, &producer, &failing),
             producer,
             can_trace,
         }
@@ -179,7 +185,6 @@ fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer>
 /// The code that stores under the names that a library reports as missing. A template reports a
 /// value that it was given as undefined in the words for one that it was not given.
 fn named_by_library(exception: &Exception) -> Vec<Producer> {
-    const READ_ALREADY: [&str; 2] = ["AttributeError", "KeyError"];
     const OF_ABSENCE: [&str; 9] = [
         "lacks",
         "missing",
@@ -191,16 +196,36 @@ fn named_by_library(exception: &Exception) -> Vec<Producer> {
         "unset",
         "without",
     ];
-    let mut words = exception
+    let class = words_of_class(exception.short_class());
+    let words = exception
         .message
         .split(|char: char| !char.is_alphanumeric());
-    let reports_absence = words.any(|word| OF_ABSENCE.contains(&word.to_lowercase().as_str()));
-    let is_read = READ_ALREADY.contains(&exception.short_class());
+    let mut words = words.map(str::to_lowercase).chain(class);
+    let reports_absence = words.any(|word| OF_ABSENCE.contains(&word.as_str()));
+    // What lacks an attribute or a key in the interpreter's own words is read already.
+    let is_read = exception.message.contains(cpython::NO_ATTRIBUTE)
+        || missing_name(&exception.class, &exception.message).is_some();
     if !reports_absence || is_read || !is_in_library(exception) {
         return Vec::new();
     }
-    let names = quoted_names(&exception.message).into_iter();
-    names.map(Producer::Store).collect()
+    let mut names = quoted_names(&exception.message);
+    // Where the class says what is wrong, the message may be the name alone.
+    if names.is_empty() {
+        names = quoted_names(&format!("'{}'", exception.message.trim()));
+    }
+    names.into_iter().map(Producer::Store).collect()
+}
+
+/// The words that the name of a class is made of.
+fn words_of_class(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for char in name.chars() {
+        match words.last_mut().filter(|_| !char.is_uppercase()) {
+            Some(word) => word.push(char),
+            None => words.push(char.to_lowercase().to_string()),
+        }
+    }
+    words
 }
 
 /// The method that stores the values that a library did not return. The script fails where it reads
@@ -277,7 +302,10 @@ impl Check for Producers {
         let class = shown.lacking_class.as_ref().filter(|_| asks_class);
         let is_elsewhere =
             class.is_some_and(|class| !is_in_class(shown.program, &self.producer, class));
-        (is_elsewhere || self.is_hopeless(shown.program)).then_some(Verdict::Vacuous)
+        let is_apart = self.is_reaching
+            && !shown.failed_at.is_empty()
+            && !reaches(shown.program, &self.producer, &shown.failed_at);
+        (is_elsewhere || is_apart || self.is_hopeless(shown.program)).then_some(Verdict::Vacuous)
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {

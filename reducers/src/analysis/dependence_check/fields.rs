@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Rest, nodes::called};
+use super::Rest;
 use crate::{
-    analysis::names::is_installed,
+    analysis::{calls::callee_name, names::is_installed},
     syntax::{AnyNodeRef, Ranged, TextRange, ast::Expr, scope::BindingKind},
 };
 
@@ -64,7 +64,7 @@ impl Rest<'_, '_> {
         let nodes = nodes.filter(|node| annotation.contains_range(node.range()));
         let types = nodes.filter_map(|node| match node {
             AnyNodeRef::ExprSubscript(subscript) => {
-                Some(format!("{}[]", called(&subscript.value)?))
+                Some(format!("{}[]", callee_name(&subscript.value)?))
             }
             AnyNodeRef::ExprName(name) if named.contains(name.id.as_str()) => {
                 let is_own = self.outline.program.scopes().is_class(&name.id);

@@ -4,11 +4,8 @@
 use std::{collections::HashMap, ops::Index};
 
 use crate::{
-    analysis::statement_tree::StatementTree,
-    syntax::{
-        AnyNodeRef, Ranged,
-        ast::{Expr, ExprCall},
-    },
+    analysis::{calls::callee_name, statement_tree::StatementTree},
+    syntax::{AnyNodeRef, Ranged, ast::ExprCall},
 };
 
 /// The nodes of each statement, those of the statements within it left out.
@@ -39,7 +36,7 @@ impl<'a> Nodes<'a> {
             };
             nodes.by_statement[at].push(node.node);
             if let AnyNodeRef::ExprCall(call) = node.node
-                && let Some(name) = called(&call.func)
+                && let Some(name) = callee_name(&call.func)
             {
                 nodes.calls.entry(name).or_default().push((at, call));
             }
@@ -63,14 +60,5 @@ impl<'a> Index<usize> for Nodes<'a> {
 
     fn index(&self, statement: usize) -> &Self::Output {
         &self.by_statement[statement]
-    }
-}
-
-/// The last part of the name of a callee.
-pub(super) fn called(callee: &Expr) -> Option<&str> {
-    match callee {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
-        _ => None,
     }
 }

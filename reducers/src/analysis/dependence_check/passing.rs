@@ -2,10 +2,10 @@
 //! functions, and the changes that these functions make in them. Goes by names. Called by the rest
 //! of the dependence check.
 
-use super::nodes::{Nodes, called};
+use super::Nodes;
 use crate::{
     analysis::{
-        calls::{call_in, given},
+        calls::{call_in, callee_name, given},
         dependence_graph::DependenceGraph,
         names::ImportedNames,
         statement_tree::StatementTree,
@@ -120,7 +120,7 @@ impl Passing<'_, '_, '_> {
     fn parameters_of(&self, call: &ExprCall, passed: TextRange) -> Vec<usize> {
         let mut arguments = call.arguments.arguments_source_order();
         let is_passed = arguments.any(|argument| argument.value().range() == passed);
-        let Some(name) = called(&call.func).filter(|_| is_passed) else {
+        let Some(name) = callee_name(&call.func).filter(|_| is_passed) else {
             return Vec::new();
         };
         let mut found = Vec::new();

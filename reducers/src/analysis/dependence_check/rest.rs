@@ -88,6 +88,8 @@ pub(crate) struct Rest<'o, 'a> {
     of: Side,
     /// Whether a part of a statement is followed by itself.
     is_part: bool,
+    /// The parameters that it reads of functions that the program does not call.
+    pub(super) given: BTreeSet<Name>,
 }
 
 impl<'o, 'a> Rest<'o, 'a> {
@@ -104,6 +106,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             frames: Vec::new(),
             of: Side::default(),
             is_part: false,
+            given: BTreeSet::new(),
         }
     }
 
@@ -142,8 +145,10 @@ impl<'o, 'a> Rest<'o, 'a> {
         self
     }
 
-    /// The operations in it.
-    pub(super) fn operations(self) -> Operations {
+    /// The operations in it or, where none of them computes, the way on which it is reached.
+    pub(super) fn operations(mut self) -> Operations {
+        let way = self.way(&self.of.operations);
+        self.of.operations.extend(way);
         self.of.operations
     }
 
@@ -220,7 +225,7 @@ impl<'o, 'a> Rest<'o, 'a> {
     }
 
     /// Whether a statement stands in the handler of an exception.
-    fn is_in_handler(&self, statement: usize) -> bool {
+    pub(super) fn is_in_handler(&self, statement: usize) -> bool {
         let outline = self.outline;
         let at = outline.statements[statement].range;
         outline.ancestors(statement).any(|around| {
@@ -479,6 +484,9 @@ impl<'o, 'a> Rest<'o, 'a> {
                         is_method(self.outline, function) && is_receiver(&variable.name);
                     if self.is_part && is_receiver {
                         continue;
+                    }
+                    if function.is_some_and(|function| !self.is_called(function)) {
+                        self.given.insert(variable.name.clone());
                     }
                     let calls = self.frames.windows(2);
                     let passing: Vec<usize> = calls

@@ -7,7 +7,7 @@ use crate::{
         assignments::assigned_values,
         calls::{Others, is_of_data, reads_command_line},
         names::ImportedNames,
-        omissions::words::{Libraries, Omission, last, word},
+        omissions::words::{Libraries, Omission, argument_word, last, word},
         special_names::is_hook,
     },
     rewrite::{
@@ -155,10 +155,16 @@ impl<'a> PartSearch<'a> {
         };
         let item = self.item(RowKind::Arguments, keyword.range);
         let omission = Omission::Keyword(name.to_string());
-        let mut words = self.meant(&keyword.value);
-        if words.is_empty() {
-            words.insert(word(name));
-        }
+        // A keyword's text may be given by position, but not stand elsewhere.
+        let words = match keyword.value.as_string_literal_expr() {
+            Some(text) => BTreeSet::from([argument_word(text.value.to_str())]),
+            None => self.meant(&keyword.value),
+        };
+        let words = if words.is_empty() {
+            BTreeSet::from([word(name)])
+        } else {
+            words
+        };
         match item {
             Some(edits) => self.add(omission, edits, words, keyword.range, None),
             None => drop(self.fixed.insert(omission)),

@@ -68,10 +68,24 @@ pub fn words(program: &Program) -> BTreeSet<String> {
             AnyNodeRef::Alias(alias) => found.insert(word(last(&alias.name))),
             AnyNodeRef::StmtFunctionDef(def) if is_hook(&def.name) => found.insert(word(&def.name)),
             AnyNodeRef::ExprStringLiteral(text) => found.insert(word(text.value.to_str())),
+            AnyNodeRef::ExprCall(call) => {
+                let arguments = call.arguments.arguments_source_order();
+                let texts = arguments.filter_map(|argument| {
+                    let text = argument.value().as_string_literal_expr()?;
+                    Some(argument_word(text.value.to_str()))
+                });
+                found.extend(texts);
+                false
+            }
             _ => false,
         };
     }
     found
+}
+
+/// The word of a text that is an argument.
+pub(super) fn argument_word(text: &str) -> String {
+    format!("{:?}", word(text))
 }
 
 /// A name without a suffix that only says that it changes its object, and one name for each data

@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use crate::{
     analysis::{
-        calls::{Calls, class_around, fields},
+        calls::{Calls, annotated, class_around, fields},
         statements::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
@@ -9,13 +11,15 @@ use crate::{
         edit::{Edit, EditSet},
     },
     syntax::{
-        AnyNodeRef, Ranged, TextRange, Tree,
+        AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{self, AnyParameterRef, Expr, Parameters, StmtClassDef, StmtFunctionDef},
+        rows::{ItemId, RowKind},
     },
 };
 
 pass! {
-    /// Removes parameters, and fields of dataclasses, together with the arguments at every call.
+    /// Removes parameters, and fields with a type, together with the arguments at every call and the
+    /// data for such a field.
     ///
     /// ```python before
     /// def f(a, b):
@@ -35,6 +39,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let statements = Statements::of(cx.program);
     let tree = cx.program.tree();
     let calls = Calls::of(tree);
+    let entries = entries(cx.program);
     for node in tree.nodes.iter().rev() {
         match node.node {
             AnyNodeRef::StmtFunctionDef(def) => {
@@ -60,13 +65,18 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             }
             AnyNodeRef::StmtClassDef(class) => {
                 let calls = calls.of_class(class.name.as_str());
-                for (position, (name, field)) in fields(class).into_iter().enumerate() {
+                let is_by_position = !fields(class).is_empty();
+                for (position, (name, field)) in annotated(class).enumerate() {
                     let Some(place) = statements.place(field.range) else {
                         continue;
                     };
                     let alone = EditSet::removal(place);
                     let mut edits = alone.clone();
+                    let position = if is_by_position { position } else { usize::MAX };
                     places.drop_arguments(&calls, name, position, &mut edits);
+                    for &entry in entries.get(name).into_iter().flatten() {
+                        edits.remove(entry);
+                    }
                     // Without arguments it is a statement like any other.
                     if edits != alone {
                         out.propose(
@@ -80,6 +90,28 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             _ => {}
         }
     }
+}
+
+/// The entries of dictionaries whose keys are texts, by these.
+fn entries(program: &Program) -> BTreeMap<&str, Vec<ItemId>> {
+    let starts = program.items();
+    let starts = starts.filter(|(_, row, _)| row.kind == RowKind::Entries);
+    let starts: BTreeMap<TextSize, ItemId> =
+        starts.map(|(id, _, range)| (range.start(), id)).collect();
+    let mut found: BTreeMap<&str, Vec<ItemId>> = BTreeMap::new();
+    let nodes = program.tree().nodes.iter();
+    for entry in nodes
+        .filter_map(|node| node.node.as_expr_dict())
+        .flat_map(|dict| &dict.items)
+    {
+        let key = entry.key.as_ref();
+        if let Some(Expr::StringLiteral(name)) = key
+            && let Some(id) = starts.get(&name.range.start())
+        {
+            found.entry(name.value.to_str()).or_default().push(*id);
+        }
+    }
+    found
 }
 
 /// The parameters of a function, and of the functions that are called with the same arguments.
@@ -213,6 +245,18 @@ mod tests {
             &[
                 "def f(b): pass\nf(2)\nf(b=2)\n",
                 "def f(a): pass\nf(1)\nf(a=1)\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn data_go_with_their_field() {
+        check_edits(
+            &DROP_PARAMETERS,
+            "class A(B):\n    x: int\n    y: str\nA(x=1, y='a')\nload(A, {'x': 1, 'y': 'a'})\n",
+            &[
+                "class A(B):\n    y: str\nA(y='a')\nload(A, {'y': 'a'})\n",
+                "class A(B):\n    x: int\nA(x=1)\nload(A, {'x': 1})\n",
             ],
         );
     }

@@ -1,0 +1,75 @@
+//! Functions that a program leaves others to call and that these leave in the middle: they are
+//! cancelled, or what they call raises something that others handle. One that comes to its end instead is
+//! another case. Called by the judge; proposes nothing.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    analysis::{calls::callee_name, statement_tree::StatementTree},
+    syntax::{AnyNodeRef, Program},
+    trace::evidence::Evidence,
+};
+
+/// The functions that others called and left before their last statement, by name.
+pub fn aborted(program: &Program, evidence: &Evidence) -> BTreeSet<String> {
+    let tree = StatementTree::of(program, evidence);
+    let failing = evidence
+        .failure
+        .iter()
+        .chain(evidence.causes.iter().flatten());
+    let failing: BTreeSet<usize> = failing
+        .filter_map(|frame| tree.function_of(tree.on_line(frame.line)?))
+        .collect();
+    let calls = program.tree().nodes.iter();
+    let calls = calls.filter_map(|node| callee_name(&node.node.as_expr_call()?.func));
+    let called: BTreeSet<&str> = calls.collect();
+    let functions = tree.statements.iter().enumerate();
+    let found = functions.filter_map(|(at, statement)| {
+        let function = statement.node.as_stmt_function_def()?;
+        let ran = |child: &usize| tree.statements[*child].is_executed;
+        let leaves = |within: usize| {
+            let left = &tree.statements[within];
+            let by_itself = matches!(
+                left.node,
+                AnyNodeRef::StmtReturn(_) | AnyNodeRef::StmtRaise(_) | AnyNodeRef::StmtAssert(_)
+            );
+            by_itself && left.is_executed
+        };
+        let last = statement.children.last()?;
+        let is_left = !ran(last) && !tree.within(at).any(leaves);
+        let is_entered = statement.children.iter().any(ran) && !failing.contains(&at);
+        let is_called = called.contains(function.name.as_str());
+        (is_entered && is_left && !is_called).then(|| function.name.to_string())
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::evidence::SourceLine;
+
+    fn ran(lines: &[u32]) -> Evidence {
+        let mut evidence = Evidence::default();
+        let lines = lines.iter().map(|&line| SourceLine::of_program(line));
+        evidence.hits.extend(lines.map(|line| (line, 1)));
+        evidence
+    }
+
+    #[test]
+    fn functions_are_left_by_others() {
+        let program = Program::parse(
+            "async def f(x):\n    if x:\n        return\n    await sleep(1)\n    assert 0\nrun(f, 0)\n",
+        )
+        .unwrap();
+        for (lines, expected) in [
+            (&[1, 2, 4, 6][..], true),
+            (&[1, 2, 3, 6], false),
+            (&[1, 2, 4, 5, 6], false),
+            (&[1, 6], false),
+        ] {
+            let evidence = ran(lines);
+            assert_eq!(aborted(&program, &evidence).contains("f"), expected);
+        }
+    }
+}
