@@ -90,7 +90,7 @@ impl Spec {
         let exceptions = outcomes.iter().map(|outcome| outcome.exception.as_ref());
         let exceptions: Vec<&Exception> = exceptions.collect::<Option<_>>()?;
         let class = common(&exceptions, |one| Some(one.short_class().to_owned()))?;
-        let site = common(&exceptions, |one| RaiseSite::of(one))?;
+        let site = common(&exceptions, RaiseSite::of)?;
         let text = self.text.strip_prefix(&class).unwrap_or(&self.text);
         let text = text.trim_start_matches([':', ' ']);
         let is_line = !text.is_empty() && site.is_quoted_by(text);

@@ -1,12 +1,12 @@
 //! Which class a line creates, if a package takes part in its creation: by a base, a metaclass or a
 //! decorator. Goes by names. Called by the judge; proposes nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::names::ImportedNames,
+    analysis::{calls::annotated, names::ImportedNames},
     syntax::{
-        Program, Ranged,
+        AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, StmtClassDef},
     },
 };
@@ -57,6 +57,45 @@ pub(super) fn made_by_packages(program: &Program) -> Vec<&StmtClassDef> {
     found
 }
 
+/// The classes that installed packages make or are given, by the names of those: as an argument, or
+/// in the annotation of a field of such a class.
+pub(super) fn known_to_packages(program: &Program) -> BTreeSet<String> {
+    let imported = ImportedNames::of(program.tree());
+    let nodes = || program.tree().nodes.iter().map(|node| node.node);
+    let classes: BTreeMap<&str, &StmtClassDef> = nodes()
+        .filter_map(|node| node.as_stmt_class_def().copied())
+        .map(|class| (class.name.as_str(), class))
+        .collect();
+    let named_in = |range: TextRange| {
+        let is_of_name = |char: char| char.is_alphanumeric() || char == '_';
+        let within = program.tree().within(range);
+        within.flat_map(move |node| {
+            // An annotation may be a text.
+            let text = match node {
+                AnyNodeRef::ExprName(name) => name.id.as_str(),
+                AnyNodeRef::StringLiteral(text) => text.as_str(),
+                _ => "",
+            };
+            text.split(move |char| !is_of_name(char))
+        })
+    };
+    let calls = nodes().filter_map(|node| node.as_expr_call().copied());
+    let calls = calls.filter(|call| imported.is_of_installed(&call.func));
+    let given = calls.flat_map(|call| named_in(call.arguments.range));
+    let made = made_by_packages(program).into_iter();
+    let mut open: Vec<&str> = given.chain(made.map(|class| class.name.as_str())).collect();
+    let mut found = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        if let Some(class) = classes.get(name)
+            && found.insert(name.to_owned())
+        {
+            let annotations = annotated(class).map(|(_, field)| field.annotation.range());
+            open.extend(annotations.flat_map(named_in));
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +119,12 @@ class D(ABC): pass
         assert_eq!(found, [None, None, a, a, b, c, c, c, None]);
         let all: Vec<_> = classes_of_packages(&program).into_iter().collect();
         assert_eq!(all, ["A", "B", "C"]);
+        let text = format!(
+            "{text}class E: pass\nclass F:\n    e: list['E']\nload(F)\nBase.load(list[F])\n"
+        );
+        let all: Vec<_> = known_to_packages(&Program::parse(text).unwrap())
+            .into_iter()
+            .collect();
+        assert_eq!(all, ["A", "B", "C", "E", "F"]);
     }
 }

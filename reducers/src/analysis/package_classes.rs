@@ -1,4 +1,4 @@
-//! What the classes that packages make are made of: decorators, bases, types of fields, settings. A
+//! What the classes that packages make, or are given, are made of: decorators, bases, types of fields, settings. A
 //! package such as pydantic or attrs reads them to decide what its objects do. A class may lose a
 //! field, but a field of another type, or a class that is not decorated, is another class to the
 //! package. Goes by names. Called by the judge; proposes nothing.
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     analysis::{
-        class_statements::made_by_packages, own_classes::OwnClasses, type_shapes::TypeShapes,
+        class_statements::known_to_packages, own_classes::OwnClasses, type_shapes::TypeShapes,
     },
     syntax::{
         Program, Ranged,
@@ -52,15 +52,20 @@ impl PackageClass {
     }
 }
 
-/// Classes that packages make, by name.
+/// Classes that packages make or are given, by name.
 pub type PackageClasses = BTreeMap<String, PackageClass>;
 
-/// The classes of a program that packages make.
+/// The classes of a program that packages make or are given.
 pub fn package_classes(program: &Program) -> PackageClasses {
-    let reading = Reading::of(program);
+    let known = known_to_packages(program);
     let mut found = PackageClasses::new();
-    for class in made_by_packages(program) {
-        reading.add(class, &mut found);
+    if !known.is_empty() {
+        let reading = Reading::of(program);
+        let nodes = program.tree().nodes.iter();
+        let classes = nodes.filter_map(|node| node.node.as_stmt_class_def().copied());
+        for class in classes.filter(|class| known.contains(class.name.as_str())) {
+            reading.add(class, &mut found);
+        }
     }
     found
 }
@@ -123,7 +128,7 @@ impl<'a> Reading<'a> {
                 .extend(self.decorator(&decorator.expression));
         }
         let lineage = self.classes.with_bases(&class.name).into_iter();
-        let bases = lineage.flat_map(|class| class.bases());
+        let bases = lineage.flat_map(StmtClassDef::bases);
         let bases = bases.filter(|base| self.types.imported.is_of_installed(base));
         of_class
             .ancestors

@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::{
     analysis::{
         calls::{annotated, callee_name},
+        class_statements::known_to_packages,
         own_classes::OwnClasses,
         type_shapes::TypeShapes,
     },
     syntax::{
         AnyNodeRef, Program, Ranged,
-        ast::{Expr, StmtFunctionDef},
+        ast::{Expr, StmtClassDef, StmtFunctionDef},
     },
 };
 
@@ -34,7 +35,7 @@ pub struct PackageFunctions {
     kin: BTreeSet<(String, String)>,
     /// The program's own classes among all those types.
     read: BTreeSet<String>,
-    /// The annotated fields of classes.
+    /// The annotated fields of the classes that packages know.
     fields: BTreeSet<(String, String)>,
 }
 
@@ -43,6 +44,7 @@ impl PackageFunctions {
     pub fn of(program: &Program) -> Self {
         let types = TypeShapes::of(program);
         let classes = OwnClasses::of(program);
+        let known = known_to_packages(program);
         let mut found = Self::default();
         for node in &program.tree().nodes {
             match node.node {
@@ -69,7 +71,8 @@ impl PackageFunctions {
                     let lineage = classes.with_bases(&class.name).into_iter();
                     let kin = lineage.map(|base| (class.name.to_string(), base.name.to_string()));
                     found.kin.extend(kin.filter(|(class, base)| class != base));
-                    let fields = annotated(class);
+                    let is_known = known.contains(class.name.as_str());
+                    let fields = annotated(class).filter(|_| is_known);
                     let fields =
                         fields.map(|(field, _)| (class.name.to_string(), field.to_owned()));
                     found.fields.extend(fields);
@@ -152,13 +155,11 @@ impl PackageFunctions {
                 decorated.insert(function.name.as_str());
             }
         }
-        let has = |class: &str| {
-            let mut classes = candidate.tree().nodes.iter();
-            classes.any(|node| {
-                let class_def = node.node.as_stmt_class_def();
-                class_def.is_some_and(|its| its.name.as_str() == class)
-            })
-        };
+        let classes = candidate.tree().nodes.iter();
+        let classes = classes.filter_map(|node| node.node.as_stmt_class_def().copied());
+        let classes: BTreeMap<&str, &StmtClassDef> =
+            classes.map(|class| (class.name.as_str(), class)).collect();
+        let has = |class: &str| classes.contains_key(class);
         let keeps_types = self.types.iter().all(|(parameter, known)| {
             let is_there = parameters.contains(parameter) && decorated.contains(&*parameter.0);
             let shapes = its.types.get(parameter);
@@ -177,22 +178,31 @@ impl PackageFunctions {
             !self.read.contains(&pair.1) || its.kin.contains(pair) || !has(&pair.0) || !has(&pair.1)
         });
         // Data for a field that a class lacks do not fit it any more.
-        let names = names(candidate);
-        let mut lost = self.fields.difference(&its.fields);
-        let fits = !lost.any(|(class, field)| names.contains(&**field) && has(class));
+        let words = words(candidate);
+        let mut fields = self.fields.iter();
+        let fits = fields.all(|(class, field)| {
+            let mut its = classes
+                .get(class.as_str())
+                .into_iter()
+                .flat_map(|class| annotated(class));
+            !has(class) || !words.contains(&**field) || its.any(|(its, _)| its == field)
+        });
         keeps_types && keeps_named && is_given && keeps_kin && fits
     }
 }
 
-/// The keywords and the texts of a program.
-fn names(program: &Program) -> BTreeSet<&str> {
+/// The keywords of a program, and the words of its texts.
+fn words(program: &Program) -> BTreeSet<&str> {
+    let is_of_name = |char: char| char.is_alphanumeric() || char == '_';
     let nodes = program.tree().nodes.iter();
-    let named = nodes.filter_map(|node| match node.node {
+    let texts = nodes.filter_map(|node| match node.node {
         AnyNodeRef::Keyword(keyword) => Some(keyword.arg.as_ref()?.as_str()),
         AnyNodeRef::StringLiteral(text) => Some(text.as_str()),
         _ => None,
     });
-    named.collect()
+    texts
+        .flat_map(|text| text.split(move |char| !is_of_name(char)))
+        .collect()
 }
 
 /// Whether a decorator is a package's, or a method of an object that is no class of the program.
@@ -216,7 +226,7 @@ mod tests {
 
     const SCRIPT: &str = "from typing import Union\nfrom lib import checked, load, app\nclass Base: pass\n\
         class Sub(Base):\n    size: int\n    unit: str\nclass Other(Sub): pass\n@checked(order='by')\ndef f(x: type[Base], by, y):\n    pass\n\
-        load(Union[Sub, int], 1)\nf(Sub(size=1), 1, 2)\n";
+        load(Union[Sub, int], 1)\nf(Sub, 1, {'size': 2})\n";
 
     #[test]
     fn packages_read_annotations_and_types() {
