@@ -60,11 +60,11 @@ pub fn package_classes(program: &Program) -> PackageClasses {
     let known = known_to_packages(program);
     let mut found = PackageClasses::new();
     if !known.is_empty() {
-        let reading = Reading::of(program);
+        let reader = ClassReader::of(program);
         let nodes = program.tree().nodes.iter();
         let classes = nodes.filter_map(|node| node.node.as_stmt_class_def().copied());
         for class in classes.filter(|class| known.contains(class.name.as_str())) {
-            reading.add(class, &mut found);
+            reader.add(class, &mut found);
         }
     }
     found
@@ -75,11 +75,11 @@ pub fn are_made_alike(known: &PackageClasses, candidate: &Program) -> bool {
     if known.is_empty() {
         return true;
     }
-    let reading = Reading::of(candidate);
+    let reader = ClassReader::of(candidate);
     let nodes = candidate.tree().nodes.iter();
     let mut its = PackageClasses::new();
     for class in nodes.filter_map(|node| node.node.as_stmt_class_def().copied()) {
-        reading.add(class, &mut its);
+        reader.add(class, &mut its);
     }
     its.iter().all(|(name, its)| {
         known.get(name).is_none_or(|known| {
@@ -105,13 +105,13 @@ pub fn are_made_alike(known: &PackageClasses, candidate: &Program) -> bool {
 }
 
 /// What packages read of the classes of a program.
-struct Reading<'a> {
+struct ClassReader<'a> {
     types: TypeShapes<'a>,
     classes: OwnClasses<'a>,
     program: &'a Program,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> ClassReader<'a> {
     fn of(program: &'a Program) -> Self {
         Self {
             types: TypeShapes::of(program),

@@ -34,6 +34,9 @@ pass! {
     pub(crate) static DROP_PARAMETERS = Pass { stage: Stage::Shape, propose };
 }
 
+/// A position at which no call gives anything.
+const BY_NAME: usize = 1 << 20;
+
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let places = Places::of(cx.program);
     let statements = Statements::of(cx.program);
@@ -72,10 +75,13 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                     };
                     let alone = EditSet::removal(place);
                     let mut edits = alone.clone();
-                    let position = if is_by_position { position } else { usize::MAX };
+                    let position = if is_by_position { position } else { BY_NAME };
                     places.drop_arguments(&calls, name, position, &mut edits);
-                    for &entry in entries.get(name).into_iter().flatten() {
-                        edits.remove(entry);
+                    // Where no call gives it, data may.
+                    if edits == alone {
+                        for &entry in entries.get(name).into_iter().flatten() {
+                            edits.remove(entry);
+                        }
                     }
                     // Without arguments it is a statement like any other.
                     if edits != alone {
@@ -253,9 +259,9 @@ mod tests {
     fn data_go_with_their_field() {
         check_edits(
             &DROP_PARAMETERS,
-            "class A(B):\n    x: int\n    y: str\nA(x=1, y='a')\nload(A, {'x': 1, 'y': 'a'})\n",
+            "class A(B):\n    x: int\n    y: str\nA(x=1)\nload(A, {'x': 1, 'y': 'a'})\n",
             &[
-                "class A(B):\n    y: str\nA(y='a')\nload(A, {'y': 'a'})\n",
+                "class A(B):\n    y: str\nA()\nload(A, {'x': 1, 'y': 'a'})\n",
                 "class A(B):\n    x: int\nA(x=1)\nload(A, {'x': 1})\n",
             ],
         );
