@@ -4,7 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::{calls::annotated, names::ImportedNames},
+    analysis::{
+        calls::{annotated, callee_name},
+        names::ImportedNames,
+    },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, StmtClassDef},
@@ -57,8 +60,8 @@ pub(super) fn made_by_packages(program: &Program) -> Vec<&StmtClassDef> {
     found
 }
 
-/// The classes that installed packages make or are given, by the names of those: as an argument, or
-/// in the annotation of a field of such a class.
+/// The names of the classes that installed packages make or are given: as an argument, if need be of
+/// a function that they decorate, in the annotation of a field of such a class, or as its base.
 pub(super) fn known_to_packages(program: &Program) -> BTreeSet<String> {
     let imported = ImportedNames::of(program.tree());
     let nodes = || program.tree().nodes.iter().map(|node| node.node);
@@ -80,7 +83,16 @@ pub(super) fn known_to_packages(program: &Program) -> BTreeSet<String> {
         })
     };
     let calls = nodes().filter_map(|node| node.as_expr_call().copied());
-    let calls = calls.filter(|call| imported.is_of_installed(&call.func));
+    let functions = nodes().filter_map(|node| node.as_stmt_function_def().copied());
+    let decorated = functions.filter(|function| {
+        let mut decorators = function.decorator_list.iter();
+        decorators.any(|decorator| imported.is_of_installed(&decorator.expression))
+    });
+    let decorated: BTreeSet<&str> = decorated.map(|function| function.name.as_str()).collect();
+    let calls = calls.filter(|call| {
+        imported.is_of_installed(&call.func)
+            || callee_name(&call.func).is_some_and(|name| decorated.contains(name))
+    });
     let given = calls.flat_map(|call| named_in(call.arguments.range));
     let made = made_by_packages(program).into_iter();
     let mut open: Vec<&str> = given.chain(made.map(|class| class.name.as_str())).collect();
@@ -90,7 +102,8 @@ pub(super) fn known_to_packages(program: &Program) -> BTreeSet<String> {
             && found.insert(name.to_owned())
         {
             let annotations = annotated(class).map(|(_, field)| field.annotation.range());
-            open.extend(annotations.flat_map(named_in));
+            let bases = class.bases().iter().map(Ranged::range);
+            open.extend(annotations.chain(bases).flat_map(named_in));
         }
     }
     found
@@ -119,12 +132,12 @@ class D(ABC): pass
         assert_eq!(found, [None, None, a, a, b, c, c, c, None]);
         let all: Vec<_> = classes_of_packages(&program).into_iter().collect();
         assert_eq!(all, ["A", "B", "C"]);
-        let text = format!(
-            "{text}class E: pass\nclass F:\n    e: list['E']\nload(F)\nBase.load(list[F])\n"
-        );
+        let more = "class E: pass\nclass F:\n    e: list['E']\nclass G: pass\nclass H(G): pass\n\
+                    @mark\ndef f(x): pass\nload(D)\nf(H)\nBase.load(list[F])\n";
+        let text = format!("{text}{more}");
         let all: Vec<_> = known_to_packages(&Program::parse(text).unwrap())
             .into_iter()
             .collect();
-        assert_eq!(all, ["A", "B", "C", "E", "F"]);
+        assert_eq!(all, ["A", "B", "C", "E", "F", "G", "H"]);
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::names::ImportedNames,
+    analysis::{class_statements::known_to_packages, names::ImportedNames},
     syntax::{
         AnyNodeRef, Program, Ranged,
-        ast::{Expr, ExprName, Stmt, StmtClassDef},
+        ast::{Expr, Stmt, StmtClassDef, StmtFunctionDef},
     },
 };
 
@@ -138,55 +138,52 @@ fn assignments(body: &[Stmt]) -> Vec<&Stmt> {
     found
 }
 
-/// Methods of derived classes that are called on the class or on nothing, each with its class and
-/// with what makes it so.
-pub type Bindings = BTreeSet<(String, String, String)>;
+/// The names of methods that are called on the class or on nothing, each with what makes it so.
+pub type Bindings = BTreeSet<(String, String)>;
 
-/// Special methods that the language itself calls so.
-const BOUND_ANYWAY: [&str; 3] = ["__class_getitem__", "__init_subclass__", "__new__"];
-
-/// The methods of a program's derived classes that are called on the class or on nothing: whoever
-/// calls them otherwise calls them wrongly.
+/// The methods by whose names packages may call those of a program's classes, if they are called on
+/// the class or on nothing: whoever calls them otherwise calls them wrongly.
 pub fn bindings(program: &Program) -> Bindings {
-    const BINDING: [&str; 2] = ["classmethod", "staticmethod"];
     let classes = OwnClasses::of(program);
+    let known = known_to_packages(program);
+    let names = classes.derived().chain(known.iter().map(String::as_str));
     let mut found = Bindings::new();
-    for class in classes.derived() {
-        let methods = classes
-            .body(class)
-            .iter()
-            .filter_map(Stmt::as_function_def_stmt);
-        for method in methods.filter(|method| !BOUND_ANYWAY.contains(&&*method.name)) {
-            let decorators = method.decorator_list.iter();
-            let names = decorators.filter_map(|decorator| decorator.expression.as_name_expr());
-            let names = names.filter(|name| BINDING.contains(&&*name.id));
-            let method = |name: &ExprName| {
-                (
-                    class.to_owned(),
-                    method.name.to_string(),
-                    name.id.to_string(),
-                )
-            };
-            found.extend(names.map(method));
+    for class in names {
+        for method in methods(classes.body(class)) {
+            let name = || method.name.to_string();
+            found.extend(binding(method).map(|binding| (name(), binding.to_owned())));
         }
     }
+    found.retain(|known| is_bound(known, program));
     found
 }
 
 /// Whether the methods that a candidate still has are called as they were.
 pub fn are_bound(known: &Bindings, candidate: &Program) -> bool {
-    known.is_empty() || {
-        let classes = OwnClasses::of(candidate);
-        let its = bindings(candidate);
-        known.iter().all(|binding| {
-            let methods = classes
-                .body(&binding.0)
-                .iter()
-                .filter_map(Stmt::as_function_def_stmt);
-            let mut methods = methods.filter(|method| method.name.as_str() == binding.1);
-            methods.next().is_none() || its.contains(binding)
-        })
-    }
+    known.iter().all(|known| is_bound(known, candidate))
+}
+
+/// Whether all methods of a name are bound in a way.
+fn is_bound((name, way): &(String, String), program: &Program) -> bool {
+    let nodes = program.tree().nodes.iter();
+    let classes = nodes.filter_map(|node| node.node.as_stmt_class_def().copied());
+    let mut methods = classes.flat_map(|class| methods(&class.body));
+    methods.all(|method| method.name.as_str() != name || binding(method).any(|its| its == way))
+}
+
+/// The methods of a class, but for those that the language itself binds.
+fn methods(body: &[Stmt]) -> impl Iterator<Item = &StmtFunctionDef> {
+    const BOUND_ANYWAY: [&str; 3] = ["__class_getitem__", "__init_subclass__", "__new__"];
+    let methods = body.iter().filter_map(Stmt::as_function_def_stmt);
+    methods.filter(|method| !BOUND_ANYWAY.contains(&&*method.name))
+}
+
+/// What binds a method to its class or to nothing.
+fn binding(method: &StmtFunctionDef) -> impl Iterator<Item = &str> {
+    let decorators = method.decorator_list.iter();
+    let names = decorators.filter_map(|decorator| decorator.expression.as_name_expr());
+    let names = names.map(|name| name.id.as_str());
+    names.filter(|name| matches!(*name, "classmethod" | "staticmethod"))
 }
 
 /// What classes and their functions call, by their names.
@@ -221,14 +218,22 @@ mod tests {
 
     #[test]
     fn methods_stay_bound() {
-        let script = "from lib import B\nclass A(B):\n    @classmethod\n    def f(cls): pass\n    @staticmethod\n    \
-                      def __new__(cls): pass\n";
+        let script = "import lib\nclass A(lib.B):\n    @classmethod\n    def f(cls): pass\n    @staticmethod\n    \
+                      def __new__(cls): pass\nclass C:\n    @staticmethod\n    def g(): pass\n    @staticmethod\n    \
+                      def h(): pass\nclass D(C): pass\nclass E:\n    def h(): pass\n    @staticmethod\n    \
+                      def i(): pass\nlib.load(D)\n";
         let known = bindings(&Program::parse(script).unwrap());
-        let keeps =
-            |from: &str| are_bound(&known, &Program::parse(script.replace(from, "")).unwrap());
-        assert!(keeps("\n\n") && keeps("    @staticmethod\n"));
-        assert!(keeps("    @classmethod\n    def f(cls): pass\n"));
-        assert!(!keeps("    @classmethod\n"));
+        let keeps = |from: &str, to: &str| {
+            let candidate = script.replace(from, to);
+            assert_ne!(candidate, script);
+            are_bound(&known, &Program::parse(candidate).unwrap())
+        };
+        assert!(keeps("@staticmethod\n    def __new__", "def __new__"));
+        assert!(keeps("    @classmethod\n    def f(cls): pass\n", ""));
+        assert!(!keeps("    @classmethod\n", ""));
+        assert!(!keeps("class D(C): pass", "class D:\n    def g(): pass"));
+        assert!(keeps("@staticmethod\n    def h", "def h"));
+        assert!(keeps("@staticmethod\n    def i", "def i"));
     }
 
     #[test]

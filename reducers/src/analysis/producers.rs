@@ -33,6 +33,8 @@ pub enum Producer {
     Key(String),
     /// One that calls this method with something to store, or hands it on to be called.
     Call(String),
+    /// One that gives something to a method of an attribute of this name.
+    Receiver(String),
     /// One that names one of these.
     Names(Vec<String>),
     /// The one on a line of this text.
@@ -47,6 +49,7 @@ impl Producer {
             | Self::Value(name)
             | Self::Key(name)
             | Self::Call(name)
+            | Self::Receiver(name)
             | Self::Line(name) => name,
             Self::Names(names) => names.first().map_or("", String::as_str),
         }
@@ -206,6 +209,7 @@ fn producing(tree: &StatementTree<'_>, producer: &Producer) -> BTreeSet<usize> {
         }
         Producer::Key(name) => &storing(tree, name) | &mentioning(tree, name),
         Producer::Call(name) => calling(tree, name),
+        Producer::Receiver(name) => giving(tree, name),
         Producer::Names(names) => naming(tree, names),
         Producer::Line(text) => standing(tree, text),
     }
@@ -293,6 +297,20 @@ fn calling(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
         })
         .filter(|found| is_call(found.parent.map(|at| nodes[at as usize].node), found.node))
         .filter_map(|found| tree.around(found.node.range()))
+        .collect()
+}
+
+/// The statements that give something to a method of an attribute of a name.
+fn giving(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
+    let nodes = tree.program.tree().nodes.iter();
+    let calls = nodes.filter_map(|node| node.node.as_expr_call());
+    let giving = calls.filter(|call| {
+        let method = call.func.as_attribute_expr();
+        let receiver = method.and_then(|method| method.value.as_attribute_expr());
+        receiver.is_some_and(|its| its.attr.as_str() == name) && !call.arguments.is_empty()
+    });
+    giving
+        .filter_map(|call| tree.around(call.range()))
         .collect()
 }
 
@@ -515,6 +533,25 @@ mod tests {
         ] {
             assert!(!stored(text), "{text}");
         }
+    }
+
+    #[test]
+    fn attributes_are_given_something() {
+        let receiver = Producer::Receiver("a".to_owned());
+        let gives = |text: &str| produces(&Program::parse(text).unwrap(), &receiver, None);
+        assert!(gives("x.a.put(1)\n"));
+        assert!(!gives("x.a.get()\nx.a\na.put(1)\n"));
+    }
+
+    #[test]
+    fn a_failure_depends_on_what_reaches_it() {
+        let store = Producer::Store("a".to_owned());
+        let reaches = |text: &str| {
+            let lines = text.lines().count() as u32;
+            reaches(&Program::parse(text).unwrap(), &store, &[lines])
+        };
+        assert!(reaches("x = f(['a'])\nx.g('a')\n") && reaches("f(a=1).g('a')\n"));
+        assert!(!reaches("y = ['a']\nx = f()\nx.g('a')\n"));
     }
 
     #[test]

@@ -107,6 +107,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         if found.is_empty() {
             found = none_in_place(program, raised);
         }
+        found.extend(named_as_key(raised));
         found
     });
     producers.extend(asked_for(script));
@@ -180,6 +181,13 @@ fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer>
             _ => Producer::Store(name),
         })
     })
+}
+
+/// The code that gives something to an attribute by the name of the key that is missing: a library
+/// may make keys of attributes.
+fn named_as_key(exception: &Exception) -> Option<Producer> {
+    let key = missing_name(&exception.class, &exception.message)?;
+    (exception.short_class() == "KeyError").then_some(Producer::Receiver(key))
 }
 
 /// The code that stores under the names that a library reports as missing. A template reports a
@@ -323,7 +331,7 @@ impl Check for Producers {
     fn describe(&self) -> Vec<String> {
         let name = self.producer.name();
         let stores = match self.producer {
-            Producer::Store(_) | Producer::Key(_) => {
+            Producer::Store(_) | Producer::Key(_) | Producer::Receiver(_) => {
                 format!("stores `{name}`, which is missing later")
             }
             Producer::Line(_) => format!("runs `{name}`, which a text quotes"),

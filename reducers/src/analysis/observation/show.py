@@ -190,7 +190,8 @@ def printing(name, function):
             return function(*arguments, **named)
         texts = []
         streams = sys.stdout, sys.stderr
-        tees = [Tee(stream, texts) for stream in streams]
+        # What a function prints that this call leads to, is printed there.
+        tees = [Tee(stream.stream if isinstance(stream, Tee) else stream, texts) for stream in streams]
         if named.get("file") in streams:
             named["file"] = tees[streams.index(named["file"])]
         sys.stdout, sys.stderr = tees

@@ -1,0 +1,1 @@
+print(f"{'title'}: {' pepper'!r}")
