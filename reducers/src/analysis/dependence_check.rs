@@ -551,6 +551,19 @@ mod tests {
     }
 
     #[test]
+    fn what_a_context_holds_rests_on_what_runs_in_it() {
+        let text = "with lib.profile() as p:\n    y = x.t()\n    y.f(abs(1))\nassert p.events()\n";
+        let site = ReportSite::Raised(vec![4]);
+        check(
+            text,
+            &site,
+            &["abs()", "events()", "f() alone", "profile()", "t()"],
+        );
+        let within = "with open('a') as p:\n    y = abs(1)\n    z = p.read()\nassert z\n";
+        check(within, &site, &["open()", "read()"]);
+    }
+
+    #[test]
     fn what_nothing_decides_rests_on_its_way() {
         let words = ReportSite::Words(["wrong".to_owned()].into());
         let called = "from lib import Base\nclass A(Base):\n    def __init__(self, x):\n        self.x = x\n    \

@@ -18,7 +18,7 @@ use crate::{
     syntax::{
         AnyNodeRef, Ranged, TextRange, TextSize,
         ast::{Expr, Stmt, name::Name},
-        scope::{Binding, BindingKind, ScopeKind},
+        scope::{Binding, BindingKind, ScopeKind, Variable},
     },
     torch::producers::made_by,
 };
@@ -522,11 +522,32 @@ impl<'o, 'a> Rest<'o, 'a> {
         }
         self.todo.extend(self.graph.changes_in_place(index));
         if !self.is_part {
+            self.grow_by_contexts(variable);
             let uses = self.graph.uses(index);
             let changes: Vec<usize> = uses
                 .flat_map(|(statement, range)| self.passing().changes(statement, range))
                 .collect();
             self.todo.extend(changes);
+        }
+    }
+
+    /// Follows what runs in a context, if its variable is read later: a profile, a record of warnings
+    /// or an expected exception holds what happened there.
+    fn grow_by_contexts(&mut self, variable: &Variable) {
+        for binding in &variable.bindings {
+            let Some(context) = self.graph.executed(binding.statement) else {
+                continue;
+            };
+            let range = self.outline.statements[context].range;
+            let mut uses = variable.uses.iter();
+            if self.outline.statements[context].node.is_stmt_with()
+                && uses.any(|of_it| range.end() <= of_it.range.start())
+            {
+                let within = self.outline.within(context);
+                let outline = self.outline;
+                self.todo
+                    .extend(within.filter(|&at| outline.statements[at].is_executed));
+            }
         }
     }
 
