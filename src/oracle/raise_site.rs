@@ -347,4 +347,15 @@ mod tests {
         assert!(typed.holds(&at("assert a")) && typed.holds(&at("assert b")));
         assert!(!RaiseSite::typed("bb.py, f()")[0].holds(&at("assert a")));
     }
+
+    #[test]
+    fn a_line_is_quoted_without_its_comment() {
+        let script = raised(&[("script.py", "<module>", "assert x  ==  \"#\"  # fails")]);
+        let site = RaiseSite::of(&script).unwrap();
+        assert_eq!(site.argument(), "assert x == \"#\"");
+        assert!(
+            site.is_quoted_by("assert x == \"#\"") && site.is_quoted_by(" assert x == \"#\" # ok")
+        );
+        assert!(!site.is_quoted_by("assert x"));
+    }
 }
