@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     analysis::{
         calls::{annotated, callee_name},
-        names::ImportedNames,
+        names::{ImportedNames, name_words},
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
@@ -70,16 +70,15 @@ pub(super) fn known_to_packages(program: &Program) -> BTreeSet<String> {
         .map(|class| (class.name.as_str(), class))
         .collect();
     let named_in = |range: TextRange| {
-        let is_of_name = |char: char| char.is_alphanumeric() || char == '_';
         let within = program.tree().within(range);
-        within.flat_map(move |node| {
+        within.flat_map(|node| {
             // An annotation may be a text.
             let text = match node {
                 AnyNodeRef::ExprName(name) => name.id.as_str(),
                 AnyNodeRef::StringLiteral(text) => text.as_str(),
                 _ => "",
             };
-            text.split(move |char| !is_of_name(char))
+            name_words(text)
         })
     };
     let calls = nodes().filter_map(|node| node.as_expr_call().copied());

@@ -20,6 +20,7 @@ pub use imported::{ImportedNames, imported_modules};
 use imported::{imports_of, is_environ};
 pub(crate) use own::is_main_check;
 use own::own_uses;
+pub(crate) use texts::name_words;
 
 use crate::syntax::{
     AnyNodeRef, Program, TextSize,

@@ -10,6 +10,7 @@ use crate::{
     analysis::{
         calls::{annotated, callee_name},
         class_statements::known_to_packages,
+        names::name_words,
         own_classes::OwnClasses,
         type_shapes::TypeShapes,
     },
@@ -118,9 +119,7 @@ impl PackageFunctions {
             known.insert(shape);
         }
         let texts = decorators.iter().map(|of| program.slice(of.range()));
-        let words: BTreeSet<&str> = texts
-            .flat_map(|text| text.split(|char: char| !(char.is_alphanumeric() || char == '_')))
-            .collect();
+        let words: BTreeSet<&str> = texts.flat_map(name_words).collect();
         let parameters = function.parameters.iter_non_variadic_params();
         let named = parameters.filter(|parameter| words.contains(parameter.name().as_str()));
         self.named
@@ -132,14 +131,14 @@ impl PackageFunctions {
         let classes = shapes
             .iter()
             .flat_map(|shape| shape.split("class ").skip(1));
-        let is_of_name = |char: char| char.is_alphanumeric() || char == '_';
-        let names = classes.filter_map(|rest| rest.split(|char| !is_of_name(char)).next());
+        let names = classes.filter_map(|rest| name_words(rest).next());
         self.read.extend(names.map(str::to_owned));
     }
 
     /// Whether packages read the same in a candidate, as far as it still has it.
     pub fn are_read_alike(&self, candidate: &Program) -> bool {
-        if *self == Self::default() {
+        let is_read = !(self.types.is_empty() && self.named.is_empty() && self.given.is_empty());
+        if !is_read && self.fields.is_empty() {
             return true;
         }
         let its = Self::of(candidate);
@@ -193,16 +192,13 @@ impl PackageFunctions {
 
 /// The keywords of a program, and the words of its texts.
 fn words(program: &Program) -> BTreeSet<&str> {
-    let is_of_name = |char: char| char.is_alphanumeric() || char == '_';
     let nodes = program.tree().nodes.iter();
     let texts = nodes.filter_map(|node| match node.node {
         AnyNodeRef::Keyword(keyword) => Some(keyword.arg.as_ref()?.as_str()),
         AnyNodeRef::StringLiteral(text) => Some(text.as_str()),
         _ => None,
     });
-    texts
-        .flat_map(|text| text.split(move |char| !is_of_name(char)))
-        .collect()
+    texts.flat_map(name_words).collect()
 }
 
 /// Whether a decorator is a package's, or a method of an object that is no class of the program.

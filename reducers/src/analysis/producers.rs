@@ -15,6 +15,7 @@ use crate::{
         assignments::assigned_values,
         cpython,
         dependence_check::{ReportSite, Rest, told},
+        names::name_words,
         statement_tree::StatementTree,
     },
     syntax::{AnyNodeRef, Program, Ranged, ast::Expr, scope::Variable},
@@ -350,7 +351,7 @@ fn mentioning(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
         _ => false,
     };
     let holds = |text: &str| {
-        let mut words = text.split(|char: char| !(char.is_alphanumeric() || char == '_'));
+        let mut words = name_words(text);
         text == name || words.any(|word| word == name)
     };
     let mut found = BTreeSet::new();

@@ -1,8 +1,9 @@
 //! Properties of the script's text that no candidate may change: calls keep settings that name an
 //! implementation or a tolerance; no random numbers are drawn; no tensor is empty; attributes have
 //! their annotated types; modules are no values; functions that are passed on keep their
-//! decorators, and classes and functions what packages read of them; repeated draws use one seed;
-//! functions still return something; a class that is created successfully does not become the
+//! decorators, and classes and functions what packages read of them; methods stay bound to the class
+//! or to nothing, and modules registered; attributes are not changed in place; repeated draws use
+//! one seed; functions still return something; a class that is created successfully does not become the
 //! failing one. With a change, a program may fail, or print, the same for reasons of its own. Takes
 //! no run.
 

@@ -5,6 +5,11 @@ use std::collections::BTreeSet;
 use super::NameResolver;
 use crate::syntax::ast::{self, Expr, Operator};
 
+/// The parts of a text that may be names, and empty ones between other marks.
+pub(crate) fn name_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|char: char| !(char.is_alphanumeric() || char == '_'))
+}
+
 impl NameResolver {
     /// The texts that an expression may have, as far as that is known without running it.
     pub fn texts(&self, expr: &Expr) -> BTreeSet<String> {
