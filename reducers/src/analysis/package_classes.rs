@@ -30,8 +30,8 @@ pub struct PackageClass {
     fields: BTreeMap<String, BTreeSet<String>>,
     /// What is assigned in it, and in the classes within it, without a type.
     assigned: BTreeSet<String>,
-    /// Those of them that are constants, each with whether it is true, and what the classes within
-    /// it derive from.
+    /// Those of them and of its keywords that are constants, each with whether it is true, and what
+    /// the classes within it derive from.
     settings: BTreeSet<(String, bool)>,
     /// The keywords that switch something on or off in the calls that give fields their values.
     switches: BTreeMap<String, BTreeSet<String>>,
@@ -133,6 +133,12 @@ impl<'a> ClassReader<'a> {
         of_class
             .ancestors
             .extend(bases.filter_map(|base| self.types.last_name(base)));
+        let keywords = class.keywords().iter();
+        let switches = keywords.filter_map(|keyword| {
+            let name = format!("{}=", keyword.arg.as_ref()?);
+            Some((name, is_true(&keyword.value)?))
+        });
+        of_class.settings.extend(switches);
         self.add_assigned(&class.body, "", of_class);
         let composed = class.bases().iter().filter(|base| base.is_subscript_expr());
         of_class
@@ -221,7 +227,7 @@ mod tests {
         @attrs.define\nclass A:\n    x: 'List[B]'\n    y: Optional[T] = None\n    z: B | None\n\
         class C(Model, Generic[T]):\n    a: A\n";
     const SETTINGS: &str = "import lib\nclass Base(lib.Model, lib.AsData): pass\n\
-        class A(Base):\n    x: int = lib.column()\n    class Config(Base.Config):\n        sort = True\n        size = 2\n\
+        class A(Base, frozen=True):\n    x: int = lib.column()\n    class Config(Base.Config):\n        sort = True\n        size = 2\n\
         @lib.define(slots=False, order=f())\nclass B: pass\n";
 
     fn keeps(candidate: &str) -> bool {
@@ -239,13 +245,14 @@ mod tests {
             ("lib.Model, lib.AsData", "lib.AsData, lib.Model", true),
             ("lib.Model, lib.AsData", "lib.Model", false),
             ("lib.Model, lib.AsData", "", true),
-            ("class A(Base)", "class A(lib.Model)", false),
-            ("class A(Base)", "class A(lib.Model, lib.AsData)", true),
+            ("class A(Base,", "class A(lib.Model,", false),
+            ("class A(Base,", "class A(lib.Model, lib.AsData,", true),
             ("x: int = lib", "x = lib", false),
             ("    x: int = lib.column()\n", "", true),
             ("        sort = True\n", "", false),
             ("sort = True", "sort = False", false),
             ("(Base.Config)", "", false),
+            (", frozen=True", "", false),
             ("size = 2", "size = 1", true),
             ("size = 2", "size = 0", false),
             ("slots=False, ", "", false),
