@@ -370,6 +370,18 @@ mod tests {
     }
 
     #[test]
+    fn deleting_a_part_changes_the_whole() {
+        for (deleted, expected) in [
+            ("del x.a", &["del", "make()"] as &[&str]),
+            ("del x['a']", &["del", "make()"]),
+            ("del y", &["make()"]),
+        ] {
+            let text = format!("import lib\nx = y = lib.make(a=1)\n{deleted}\nassert x\n");
+            check(&text, &ReportSite::Raised(vec![4]), expected);
+        }
+    }
+
+    #[test]
     fn a_part_of_a_tensor_is_overwritten() {
         let of_change = |change: &str, expected: &[&str]| {
             let text = format!("import torch\nx = torch.ones(3)\n{change}\nassert x.sum() > 1\n");

@@ -386,6 +386,9 @@ impl<'o, 'a> Rest<'o, 'a> {
             AnyNodeRef::StmtAugAssign(it) => {
                 self.of.operations.insert(it.op.as_str().to_owned());
             }
+            AnyNodeRef::StmtDelete(it) if !it.targets.iter().all(Expr::is_name_expr) => {
+                self.of.operations.insert("del".to_owned());
+            }
             AnyNodeRef::StmtAssign(it) if it.targets.iter().any(Expr::is_subscript_expr) => {
                 self.of.operations.insert("[]=".to_owned());
             }

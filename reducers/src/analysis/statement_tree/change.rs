@@ -10,7 +10,8 @@ use crate::syntax::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
     /// In place: a method is called on it for nothing else or has the name of a change, an element of
-    /// it is assigned or overwritten, or a result is put into it.
+    /// it is assigned or overwritten, an attribute or an element of it is deleted, or a result is put
+    /// into it.
     InPlace,
     /// In another way: a part of it is changed, a function gets it as the first argument, or the
     /// decorator of a function is a part of it.
@@ -29,6 +30,10 @@ impl Change {
         let of_target = |target: &Expr| match target {
             Expr::Subscript(element) if container(element).range() == path => Some(Self::InPlace),
             _ => begins(target).then_some(Self::Indirect),
+        };
+        let of_deleted = |target: &Expr| match target {
+            Expr::Attribute(attribute) if attribute.value.range() == path => Some(Self::InPlace),
+            _ => of_target(target),
         };
         match statement {
             AnyNodeRef::StmtExpr(stmt) => {
@@ -61,7 +66,7 @@ impl Change {
                 stmt.targets.iter().filter_map(of_target).min()
             }
             AnyNodeRef::StmtAugAssign(stmt) => of_target(&stmt.target),
-            AnyNodeRef::StmtDelete(stmt) => stmt.targets.iter().filter_map(of_target).min(),
+            AnyNodeRef::StmtDelete(stmt) => stmt.targets.iter().filter_map(of_deleted).min(),
             // A function that is registered with what the name stands for.
             AnyNodeRef::StmtFunctionDef(def) => {
                 let mut decorators = def.decorator_list.iter();
