@@ -86,7 +86,9 @@ impl Exit {
             Self::Usage => "wrong flags or files",
             Self::Stopped => "stopped by `--max-runs` or `--max-time`; the best so far was written",
             Self::Unstable => "the bug shows too rarely",
-            Self::Environment => "Python or another tool is missing or broken, or the disk is full",
+            Self::Environment => {
+                "Python, a package or another tool is missing or broken, or the disk is full"
+            }
             Self::Refused => "a security concern, and nobody agreed to continue",
             Self::Unverified => {
                 "the result shows the same words, but its cause could not be verified; it was written"

@@ -55,7 +55,7 @@ impl LibraryCalls {
                 ..job.clone()
             };
             let mut outcomes = probe.run(&[job.clone(), job, traced])?;
-            outcomes.retain(|outcome| probe.shows_words(outcome));
+            outcomes.retain(|outcome| probe.shows_words_while_observed(outcome));
             // One run shows nothing of what varies.
             if outcomes.len() > 1 {
                 let told = outcomes.iter();

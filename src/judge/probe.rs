@@ -107,6 +107,13 @@ impl Probe<'_> {
             .is_same()
     }
 
+    /// Whether a run of a program that writes things down shows the bug's words: the text of the line
+    /// that fails is another one there.
+    pub(super) fn shows_words_while_observed(&self, outcome: &Outcome) -> bool {
+        let measure = self.measure.by_words().wherever();
+        measure.judge(outcome, self.timeout).is_same()
+    }
+
     /// The evidence of a traced run of a program; none if the program does not show the bug while
     /// it is traced.
     pub(super) fn traced(&self, bytes: &[u8]) -> Result<Option<Evidence>, RunError> {

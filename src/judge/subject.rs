@@ -271,15 +271,16 @@ impl Subject {
     pub fn obstacle(&self, outcomes: &[Outcome]) -> Option<Obstacle> {
         let found = obstacle(outcomes.first()?)?;
         let specs = &self.settings.specs;
-        let is_named = || !specs.is_empty();
+        let is_derived = specs.is_empty();
+        let baseline = Baseline::new(specs, outcomes.to_vec());
+        let is_named = !is_derived && baseline.is_ok();
+        let never_shows = || baseline.as_ref().is_err_and(|error| !error.is_unstable());
         let is_one = match &found {
             Obstacle::Forbidden(access, _) => {
-                self.is_forbidden(*access)
-                    && (!is_named()
-                        || access.is_certain() && Baseline::new(specs, outcomes.to_vec()).is_ok())
+                self.is_forbidden(*access) && (is_derived || access.is_certain() && is_named)
             }
-            Obstacle::Package(name) => !is_named() && !self.is_beside(name),
-            _ => !is_named(),
+            Obstacle::Package(name) => (is_derived || never_shows()) && !self.is_beside(name),
+            _ => is_derived || never_shows(),
         };
         is_one.then_some(found)
     }

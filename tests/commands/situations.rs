@@ -251,7 +251,7 @@ fn what_the_script_lacks_is_not_reduced_but_named() {
     for (script, status, what, hint) in [
         (
             "import no_such_package\n",
-            1,
+            5,
             "package `no_such_package`",
             "--python PATH",
         ),
@@ -283,6 +283,12 @@ fn what_the_script_lacks_is_not_reduced_but_named() {
     ] {
         place.file("x.py", script);
         shows(&place, &["x.py"], status, &[what, hint]);
+        shows(
+            &place,
+            &["x.py", "-s", "RuntimeError: expected scalar"],
+            status,
+            &[what, hint, "expected: RuntimeError: expected scalar"],
+        );
         shows(&place, &["check", "x.py", "-n", "1"], status, &[what]);
         assert!(!place.work().join("x.min.py").exists(), "{script}");
     }

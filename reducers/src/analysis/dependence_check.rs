@@ -603,6 +603,13 @@ mod tests {
         );
         let text = "try:\n    lib.start()\nexcept E:\n    print('wrong')\n";
         check(text, &words, &["print() alone"]);
+        let text = "import lib, sys, warnings\nsys.path.append('a')\nlib.seed(1)\nwarnings.filterwarnings('error', \
+                    module='a')\nlib.f()\nraise E\n";
+        let way = ["after f()", "before filterwarnings('error', module='a')"];
+        check(text, &ReportSite::Raised(vec![6]), &way);
+        let decided = text.replace("raise E", "assert lib.g()");
+        let rest = ["f() alone", "g()", "seed() alone"];
+        check(&decided, &ReportSite::Raised(vec![6]), &rest);
     }
 
     #[test]

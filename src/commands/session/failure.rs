@@ -153,7 +153,14 @@ impl Session {
     pub(in crate::commands) fn obstructed(&self, obstacle: &Obstacle, first: &Outcome) -> Failure {
         let Obstruction { exit, what, hint } = obstruction::of(obstacle);
         let mut failure = Failure::new(exit, anyhow::anyhow!(what)).hint(hint);
-        failure.details = vec![format!("seen:     {}", summary(first))];
+        let specs = self.subject.settings.specs.iter();
+        let named: Vec<&str> = specs.map(|spec| spec.text.as_str()).collect();
+        if !named.is_empty() {
+            failure.details = vec![format!("expected: {}", named.join(" and "))];
+        }
+        failure
+            .details
+            .push(format!("seen:     {}", summary(first)));
         failure.details.extend(self.shown(first));
         failure
     }

@@ -47,10 +47,13 @@ pub(super) fn of(obstacle: &Obstacle) -> Obstruction {
                 hint,
             }
         }
-        Obstacle::Package(name) => named(
-            format!("the script needs the package `{name}`, which is not installed"),
-            "install it, or name the interpreter that has it by `--python PATH`",
-        ),
+        Obstacle::Package(name) => Obstruction {
+            exit: Exit::Environment,
+            ..named(
+                format!("the script needs the package `{name}`, which is not installed"),
+                "install it, or name the interpreter that has it by `--python PATH`",
+            )
+        },
         Obstacle::File(path) => named(
             format!("the script needs `{path}`, which is not there"),
             "put the file beside the script: runs have a copy of its folder",

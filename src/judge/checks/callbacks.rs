@@ -57,7 +57,9 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     };
     let outcomes = probe.run(&[job])?;
-    let showing = outcomes.iter().find(|outcome| probe.shows_words(outcome));
+    let showing = outcomes
+        .iter()
+        .find(|outcome| probe.shows_words_while_observed(outcome));
     let ran = showing
         .map(|outcome| ran(&outcome.stderr.text()))
         .unwrap_or_default();

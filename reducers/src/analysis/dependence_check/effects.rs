@@ -8,8 +8,8 @@ use crate::syntax::{AnyNodeRef, Ranged, TextRange, ast::Expr};
 /// Through how many displays, variables and results a value is followed.
 const DEPTH: usize = 6;
 
-/// The beginnings of the names of functions that only read what they get, or set a plain number.
-const READING: [&str; 14] = [
+/// The beginnings of the names of functions that only read what they get, or set a seed.
+const READING: [&str; 13] = [
     "assert",
     "check",
     "critical",
@@ -21,10 +21,14 @@ const READING: [&str; 14] = [
     "manual_seed",
     "pprint",
     "seed",
-    "set_",
     "show",
     "warn",
 ];
+
+/// Whether a function only reads what it gets, or sets a seed, to go by its name.
+pub(super) fn only_reads(name: &str) -> bool {
+    READING.iter().any(|reading| name.starts_with(reading))
+}
 
 impl Passing<'_, '_, '_> {
     /// The statements that do nothing but hand a value to a package, by itself or in a display.
@@ -44,7 +48,8 @@ impl Passing<'_, '_, '_> {
                 let path = self.imported.path(&call.func);
                 let is_changing = path.is_some_and(|path| {
                     let name = path.rsplit('.').next().unwrap_or(&path);
-                    !READING.iter().any(|reading| name.starts_with(reading))
+                    // Modules are set up with plain numbers.
+                    !only_reads(name) && !name.starts_with("set_")
                 });
                 let statement = self.tree.at(call.range).filter(|_| is_changing);
                 return statement.into_iter().collect();

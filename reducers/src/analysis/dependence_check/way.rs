@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Operations, Rest};
+use super::{Operations, Rest, effects::only_reads};
 use crate::{
     analysis::calls::OF_NO_MATTER,
     syntax::{AnyNodeRef, Ranged, TextSize, ast::StmtFunctionDef},
@@ -51,7 +51,10 @@ impl Rest<'_, '_> {
             );
             let mut frames = self.frames.iter().rev();
             let ended = frames.find_map(|&frame| self.ended_before(frame));
-            way.extend(ended.into_iter().flatten());
+            if let Some(ended) = ended {
+                way.extend(ended);
+                way.extend(self.set_before(last));
+            }
         }
         way
     }
@@ -87,6 +90,27 @@ impl Rest<'_, '_> {
                 format!("{lead}{call}")
             });
             calls.collect::<Vec<_>>()
+        })
+    }
+
+    /// The settings before a statement: calls of modules for nothing else, with what is written out in
+    /// them. What came after should have ended in another way under them.
+    fn set_before(&self, statement: usize) -> impl Iterator<Item = String> {
+        let outline = self.outline;
+        let before = (0..statement).filter(|&at| outline.statements[at].is_executed);
+        let alone = before.filter_map(|at| outline.statements[at].node.as_stmt_expr());
+        let calls = alone.filter_map(|alone| alone.value.as_call_expr());
+        calls.filter_map(|call| {
+            let path = self.imported.path(&call.func)?;
+            let (module, name) = path.rsplit_once('.')?;
+            let is_setting = module != "sys.path" && !only_reads(name);
+            let arguments = call.arguments.arguments_source_order();
+            let written: Vec<&str> = arguments
+                .filter(|argument| argument.value().is_literal_expr())
+                .map(|argument| outline.program.slice(argument.range()))
+                .collect();
+            (is_setting && !written.is_empty())
+                .then(|| format!("before {name}({})", written.join(", ")))
         })
     }
 

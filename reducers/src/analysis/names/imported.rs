@@ -7,6 +7,7 @@ use crate::{
     syntax::{
         AnyNodeRef, Program, Tree,
         ast::{self, Expr},
+        scope::is_builtin,
     },
 };
 
@@ -19,14 +20,40 @@ const VERSIONS: [&str; 5] = [
     "sys.version_info",
 ];
 
+/// What stands for all names of a module.
+const EVERYTHING: &str = "*";
+
 /// The names that import statements bind, with their dotted paths. Of several imports of one name
 /// the last counts.
 pub struct ImportedNames<'a>(BTreeMap<&'a str, String>);
 
 impl<'a> ImportedNames<'a> {
-    /// The imports of a program, wherever they stand.
+    /// The imports of a program, wherever they stand. A name that nothing binds comes from the module
+    /// whose names are all imported, if there is one: of several, from one that does not come with
+    /// Python.
     pub fn of(tree: &Tree<'a>) -> Self {
-        Self::among(tree.nodes.iter().map(|node| node.node))
+        let mut names = Self::among(tree.nodes.iter().map(|node| node.node));
+        let nodes = || tree.nodes.iter().map(|node| node.node);
+        let paths = nodes().flat_map(imports_of);
+        let mut starred: Vec<String> = paths
+            .filter(|(name, _)| *name == EVERYTHING)
+            .filter_map(|(_, path)| path.strip_suffix(EVERYTHING).map(str::to_owned))
+            .collect();
+        starred.sort_by_key(|module| is_installed(module));
+        if let Some(module) = starred.pop() {
+            let bound: BTreeSet<&str> = nodes().filter_map(bound_by).collect();
+            for node in nodes() {
+                let AnyNodeRef::ExprName(name) = node else {
+                    continue;
+                };
+                let name = name.id.as_str();
+                if !bound.contains(name) && !is_builtin(name) {
+                    let path = || format!("{module}{name}");
+                    names.0.entry(name).or_insert_with(path);
+                }
+            }
+        }
+        names
     }
 
     /// The imports among some nodes.
@@ -143,6 +170,21 @@ pub(super) fn imports_of(node: AnyNodeRef<'_>) -> Vec<(&str, String)> {
     }
 }
 
+/// The name that a node binds, unless it imports it.
+fn bound_by(node: AnyNodeRef<'_>) -> Option<&str> {
+    match node {
+        AnyNodeRef::ExprName(name) => (!name.ctx.is_load()).then_some(name.id.as_str()),
+        AnyNodeRef::StmtFunctionDef(def) => Some(&def.name),
+        AnyNodeRef::StmtClassDef(class) => Some(&class.name),
+        AnyNodeRef::Parameter(parameter) => Some(&parameter.name),
+        AnyNodeRef::ExceptHandlerExceptHandler(handler) => handler.name.as_deref(),
+        AnyNodeRef::PatternMatchAs(pattern) => pattern.name.as_deref(),
+        AnyNodeRef::PatternMatchStar(pattern) => pattern.name.as_deref(),
+        AnyNodeRef::PatternMatchMapping(pattern) => pattern.rest.as_deref(),
+        _ => None,
+    }
+}
+
 /// The environment of the process, as text or as bytes.
 pub(super) fn is_environ(path: &str) -> bool {
     matches!(path, "os.environ" | "os.environb")
@@ -151,4 +193,29 @@ pub(super) fn is_environ(path: &str) -> bool {
 pub(crate) fn is_installed(path: &str) -> bool {
     let top = path.split('.').next().unwrap_or(path);
     !top.is_empty() && !is_standard(top)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, name: &str, expected: Option<&str>) {
+        let program = Program::parse(text).unwrap();
+        let names = ImportedNames::of(program.tree());
+        assert_eq!(names.name(name), expected, "{name} in {text}");
+    }
+
+    #[test]
+    fn what_nothing_binds_comes_from_where_all_names_come_from() {
+        let text = "from math import *\nfrom lib.all import *\nfrom json import loads\n\
+                    def f(x, *y):\n    z = solve(x, print)\n    return loads(y)\n";
+        check(text, "solve", Some("lib.all.solve"));
+        check(text, "loads", Some("json.loads"));
+        for bound in ["f", "x", "y", "z", "print"] {
+            check(text, bound, None);
+        }
+        check("from math import *\nsin(1)\n", "sin", Some("math.sin"));
+        check("import math\nsin(1)\n", "sin", None);
+    }
 }
