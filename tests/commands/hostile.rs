@@ -61,7 +61,15 @@ fn raw(bytes: &[u8]) -> Vec<String> {
 fn nothing_of_a_run_reaches_the_terminal_or_a_report_as_it_is() {
     let place = Place::new();
     place.file("x.py", LOUD);
-    let common = ["x.py", "--no-journal", "--no-ablation", "--runner", "cold"];
+    let common = [
+        "x.py",
+        "--no-journal",
+        "--no-ablation",
+        "--runner",
+        "cold",
+        "--passes",
+        "drop-statements",
+    ];
     for more in [
         // Another failure than is asked for: both outputs are shown.
         &["-s", "ValueError"][..],
@@ -195,6 +203,7 @@ fn encodings_survive_all_passes() {
             "-s",
             SIGNATURE,
             "--no-ablation",
+            "--loose",
             "--keep",
             "/[^\\s!-~]/",
         ];

@@ -186,7 +186,14 @@ fn a_test_that_needs_pytest_stays_one() {
     let node = "tests/test_rules.py::TestRules::test_config";
     shows(
         &place,
-        &[node, "-p", &python],
+        &[
+            node,
+            "-p",
+            &python,
+            "--passes",
+            "drop-definitions",
+            "--no-ablation",
+        ],
         0,
         &[
             "the test stays a test that pytest runs, since it uses pytest's fixture `pytestconfig`",

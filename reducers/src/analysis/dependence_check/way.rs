@@ -14,6 +14,9 @@ use crate::{
 /// Calls that only say something, besides those that matter nowhere.
 const OF_SAYING: [&str; 4] = ["flush", "len", "object", "write"];
 
+/// Modules whose settings say what is logged and where modules are found.
+const HELPING: [&str; 3] = ["logging", "logging.config", "sys.path"];
+
 /// What stands for a function that others call.
 const BY_OTHERS: &str = "called by others";
 
@@ -103,7 +106,7 @@ impl Rest<'_, '_> {
         calls.filter_map(|call| {
             let path = self.imported.path(&call.func)?;
             let (module, name) = path.rsplit_once('.')?;
-            let is_setting = module != "sys.path" && !only_reads(name);
+            let is_setting = !HELPING.contains(&module) && !only_reads(name);
             let arguments = call.arguments.arguments_source_order();
             let written: Vec<&str> = arguments
                 .filter(|argument| argument.value().is_literal_expr())

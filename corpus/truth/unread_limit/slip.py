@@ -1,0 +1,5 @@
+import csv
+import io
+
+csv.writer(io.StringIO()).writerow(["1", "pepperoni"])
+raise RuntimeError("the field was written")
