@@ -1,9 +1,12 @@
 //! What no run of a program checks: code under a condition that is a constant, and calls in it that
-//! can only fail, which a compiler reads all the same; and handlers of any exception, which report
-//! the right one as well. Goes by names. Called by the judge, which compares a candidate with the
+//! can only fail, which a compiler reads all the same; handlers of any exception, which report the
+//! right one as well; and collections in which one key stands for all. Goes by names. Called by the judge, which compares a candidate with the
 //! script.
 
-use crate::syntax::{AnyNodeRef, Program, ast::Expr};
+use crate::syntax::{
+    AnyNodeRef, Program, Ranged,
+    ast::{Comprehension, Expr},
+};
 
 /// Functions of Python's own, with the fewest arguments that they take.
 const LEAST_ARGUMENTS: [(&str, usize); 22] = [
@@ -61,6 +64,27 @@ pub fn handles_anything(program: &Program) -> bool {
     })
 }
 
+/// Whether a dictionary or a set is made of one key again and again: whatever it loops over, the last
+/// is left.
+pub fn repeats_a_key(program: &Program) -> bool {
+    let is_fixed = |key: &Expr, of: &[Comprehension]| {
+        let names = |within: &Expr| -> Vec<String> {
+            let nodes = program.tree().within(within.range());
+            let names = nodes.filter_map(|node| Some(node.as_expr_name()?.id.to_string()));
+            names.collect()
+        };
+        let bound: Vec<String> = of.iter().flat_map(|each| names(&each.target)).collect();
+        let mut within = program.tree().within(key.range());
+        let calls = within.any(|node| node.is_expr_call() || node.is_expr_await());
+        !calls && !names(key).iter().any(|name| bound.contains(name))
+    };
+    program.tree().nodes.iter().any(|node| match node.node {
+        AnyNodeRef::ExprDictComp(made) => is_fixed(&made.key, &made.generators),
+        AnyNodeRef::ExprSetComp(made) => is_fixed(&made.elt, &made.generators),
+        _ => false,
+    })
+}
+
 /// Whether a call passes a function of Python's own fewer arguments than it takes.
 pub fn calls_with_too_little(program: &Program) -> bool {
     let own = program.defined_names();
@@ -99,6 +123,23 @@ mod tests {
         check("x = 1 if '' else 2\n", true);
         check("while True:\n    f(0 if x else 1)\n", false);
         check("if [0]:\n    f()\nelse:\n    g()\n", false);
+    }
+
+    #[test]
+    fn one_key_may_stand_for_all() {
+        let check = |text: &str, expected: bool| {
+            let program = Program::parse(text).unwrap();
+            assert_eq!(repeats_a_key(&program), expected, "{text}");
+        };
+        check("{'id': row for row in rows}\n", true);
+        check("{y: 0 for x in rows for _ in x}\n", true);
+        check("{0 for row in rows}\n", true);
+        check("{row['id']: row for row in rows}\n", false);
+        check("{a: 0 for (a, *b) in rows}\n", false);
+        check(
+            "{next(ids): row for row in rows}\n[0 for row in rows]\n",
+            false,
+        );
     }
 
     #[test]

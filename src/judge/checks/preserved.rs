@@ -2,8 +2,8 @@
 //! implementation or a tolerance; no random numbers are drawn; no tensor is empty; attributes have
 //! their annotated types; modules are no values; functions that are passed on keep their
 //! decorators, and classes and functions what packages read of them; methods stay bound to the class
-//! or to nothing, and modules registered; attributes are not changed in place; repeated draws use
-//! one seed; functions still return something; a class that is created successfully does not become the
+//! or to nothing, and modules registered; attributes are not changed in place; collections have
+//! more than one key; repeated draws use one seed; functions still return something; a class that is created successfully does not become the
 //! failing one. With a change, a program may fail, or print, the same for reasons of its own. Takes
 //! no run.
 
@@ -23,7 +23,7 @@ use minrepro_reducers::{
         package_functions::PackageFunctions,
         preconditions::Preconditions,
         results::{gives_nothing, giving},
-        unchecked::{asks_constants, calls_with_too_little, handles_anything},
+        unchecked::{asks_constants, calls_with_too_little, handles_anything, repeats_a_key},
     },
     syntax::Program,
     torch::{
@@ -94,10 +94,12 @@ enum Oddity {
     AnyException,
     /// A method changes what an attribute holds, which may be a constant.
     ChangedAttribute,
+    /// A dictionary or a set has one key for all that it is made of.
+    RepeatedKey,
 }
 
 impl Oddity {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -110,6 +112,7 @@ impl Oddity {
         Self::TooLittle,
         Self::AnyException,
         Self::ChangedAttribute,
+        Self::RepeatedKey,
     ];
 
     fn is_in(self, program: &Program) -> bool {
@@ -126,6 +129,7 @@ impl Oddity {
             Self::TooLittle => calls_with_too_little(program),
             Self::AnyException => handles_anything(program),
             Self::ChangedAttribute => changes_attribute(program),
+            Self::RepeatedKey => repeats_a_key(program),
         }
     }
 
