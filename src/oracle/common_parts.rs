@@ -32,16 +32,11 @@ pub(super) fn of_exceptions(exceptions: &[&Exception]) -> Option<Vec<Part>> {
     Some(parts)
 }
 
-/// The property that all exceptions share.
-pub(super) fn common<T: PartialEq>(
-    exceptions: &[&Exception],
-    of: impl Fn(&Exception) -> Option<T>,
-) -> Option<T> {
-    let first = of(exceptions.first()?)?;
-    exceptions
-        .iter()
-        .all(|raised| of(raised).as_ref() == Some(&first))
-        .then_some(first)
+/// The property that all of these share.
+pub(super) fn common<S, T: PartialEq>(seen: &[&S], of: impl Fn(&S) -> Option<T>) -> Option<T> {
+    let first = of(seen.first()?)?;
+    let is_shared = seen.iter().all(|each| of(each).as_ref() == Some(&first));
+    is_shared.then_some(first)
 }
 
 /// The parts that the messages of all exceptions share; the whole message if it is only a quoted

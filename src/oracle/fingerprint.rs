@@ -12,6 +12,7 @@ use super::{
     common_parts::{common, message, of_exceptions},
     exceptions::{headline, innermost, is_in_interpreters_words, is_raised},
     forms::Part,
+    generated,
     likeness::plain_words,
     normalize::kind,
     origin::{RaiseOrigin, claim},
@@ -58,6 +59,9 @@ pub struct Fingerprint {
     /// Where the arguments of a call were wrong: who called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     caller: Option<String>,
+    /// Where code that a library wrote failed in the interpreter's own words: what its line does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    generated: Option<String>,
 }
 
 /// The caller that is no function of a library.
@@ -107,6 +111,7 @@ impl Fingerprint {
             scale: Scale::of(exceptions.iter().map(|raised| raised.message.as_str())),
             is_imprecise: outcomes.iter().any(|outcome| is_imprecise(outcome)),
             caller: common(exceptions, caller),
+            generated: common(outcomes, generated::failing_line),
         })
     }
 
@@ -190,6 +195,7 @@ impl Fingerprint {
             return Some(format!("called by {its}, not by {known}"));
         }
         self.elsewhere(exception)
+            .or_else(|| self.generated_otherwise(outcome))
             .or_else(|| self.called_elsewhere(exception))
             .or_else(|| self.entered_elsewhere(exception))
             .or_else(|| self.off_scale(outcome, exception))
@@ -201,6 +207,17 @@ impl Fingerprint {
             return Some("checked in less than double precision".to_owned());
         }
         self.scale.as_ref()?.mismatch(&exception.message)
+    }
+
+    /// What the failing line of generated code does, if it does something else than the original's or
+    /// is not shown.
+    fn generated_otherwise(&self, outcome: &Outcome) -> Option<String> {
+        let known = self.generated.as_ref()?;
+        match generated::failing_line(outcome) {
+            Some(its) if its == *known => None,
+            Some(its) => Some(format!("in generated code by `{its}`, not by `{known}`")),
+            None => Some(format!("not by `{known}` in generated code that is shown")),
+        }
     }
 
     /// The function of a library that called the failing one, if the original failure did not pass

@@ -11,6 +11,7 @@ mod discrepancy;
 mod exceptions;
 mod fingerprint;
 mod forms;
+mod generated;
 mod hang_place;
 mod in_test;
 mod likeness;
