@@ -136,7 +136,7 @@ fn is_benched_as_here(place: &Place, nodes: &mut Nodes, python: &Path) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    while journals(place).len() < COPIES.len() || journals(place).iter().any(|lines| *lines < 40) {
+    while journals(place).len() < COPIES.len() || journals(place).iter().any(|lines| *lines < 25) {
         assert!(
             started.elapsed() < Duration::from_mins(3),
             "{:?}",

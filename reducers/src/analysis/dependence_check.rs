@@ -5,6 +5,7 @@
 //! the nearest condition compares. Goes by names, as slices do, and ignores the order of execution.
 //! Called by the judge of candidates; proposes nothing.
 
+mod conditions;
 mod effects;
 mod fields;
 mod makers;
