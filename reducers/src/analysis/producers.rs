@@ -155,6 +155,7 @@ fn is_handed_on(tree: &StatementTree<'_>, statement: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::evidence::SourceLine;
 
     #[test]
     fn the_missing_name_is_that_of_an_attribute_or_a_key() {
