@@ -1,7 +1,7 @@
 //! What no run of a program checks: code under a condition that is a constant, and calls in it that
 //! can only fail, which a compiler reads all the same; handlers of any exception, which report the
-//! right one as well; and collections in which one key stands for all. Goes by names. Called by the judge, which compares a candidate with the
-//! script.
+//! right one as well; and collections in which one key stands for all. Goes by names. Called by the
+//! judge, which compares a candidate with the script.
 
 use crate::syntax::{
     AnyNodeRef, Program, Ranged,
@@ -112,57 +112,67 @@ pub fn calls_with_too_little(program: &Program) -> bool {
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn check(is_so: fn(&Program) -> bool, expected: bool, texts: &[&str]) {
+        for text in texts {
+            let program = Program::parse(*text).unwrap();
+            assert_eq!(is_so(&program), expected, "{text}");
+        }
+    }
+
     #[test]
     fn conditions_may_be_constants() {
-        let check = |text: &str, expected: bool| {
-            let program = Program::parse(text).unwrap();
-            assert_eq!(asks_constants(&program), expected, "{text}");
-        };
-        check("if 0:\n    f()\n", true);
-        check("if x:\n    f()\nelif None:\n    g()\n", true);
-        check("x = 1 if '' else 2\n", true);
-        check("while True:\n    f(0 if x else 1)\n", false);
-        check("if [0]:\n    f()\nelse:\n    g()\n", false);
+        let odd = [
+            "if 0:\n    f()\n",
+            "if x:\n    f()\nelif None:\n    g()\n",
+            "x = 1 if '' else 2\n",
+        ];
+        check(asks_constants, true, &odd);
+        let usual = [
+            "while True:\n    f(0 if x else 1)\n",
+            "if [0]:\n    f()\nelse:\n    g()\n",
+        ];
+        check(asks_constants, false, &usual);
     }
 
     #[test]
     fn one_key_may_stand_for_all() {
-        let check = |text: &str, expected: bool| {
-            let program = Program::parse(text).unwrap();
-            assert_eq!(repeats_a_key(&program), expected, "{text}");
-        };
-        check("{'id': row for row in rows}\n", true);
-        check("{y: 0 for x in rows for _ in x}\n", true);
-        check("{0 for row in rows}\n", true);
-        check("{row['id']: row for row in rows}\n", false);
-        check("{a: 0 for (a, *b) in rows}\n", false);
-        check(
+        let odd = [
+            "{'id': row for row in rows}\n",
+            "{y: 0 for x in rows for _ in x}\n",
+            "{0 for row in rows}\n",
+        ];
+        check(repeats_a_key, true, &odd);
+        let usual = [
+            "{row['id']: row for row in rows}\n",
+            "{a: 0 for (a, *b) in rows}\n",
             "{next(ids): row for row in rows}\n[0 for row in rows]\n",
-            false,
-        );
+        ];
+        check(repeats_a_key, false, &usual);
     }
 
     #[test]
     fn handlers_may_name_an_exception() {
-        let check = |handler: &str, expected: bool| {
-            let program = Program::parse(format!("try: f()\n{handler}: g()\n")).unwrap();
-            assert_eq!(handles_anything(&program), expected, "{handler}");
-        };
-        check("except", true);
-        check("except Exception as e", true);
-        check("except ValueError", false);
-        check("except (KeyError, lib.Exception)", false);
+        let odd = [
+            "try: f()\nexcept: g()\n",
+            "try: f()\nexcept Exception as e: g()\n",
+        ];
+        check(handles_anything, true, &odd);
+        let usual = [
+            "try: f()\nexcept ValueError: g()\n",
+            "try: f()\nexcept (KeyError, lib.Exception): g()\n",
+        ];
+        check(handles_anything, false, &usual);
     }
 
     #[test]
     fn calls_may_lack_arguments() {
-        let check = |text: &str, expected: bool| {
-            let program = Program::parse(text).unwrap();
-            assert_eq!(calls_with_too_little(&program), expected, "{text}");
-        };
-        check("raise TypeError(type())\n", true);
-        check("isinstance(x)\n", true);
-        check("len(*x)\nhash(**x)\ntype(x)\nx.type()\n", false);
-        check("def type(): pass\ntype()\n", false);
+        let odd = ["raise TypeError(type())\n", "isinstance(x)\n"];
+        check(calls_with_too_little, true, &odd);
+        let usual = [
+            "len(*x)\nhash(**x)\ntype(x)\nx.type()\n",
+            "def type(): pass\ntype()\n",
+        ];
+        check(calls_with_too_little, false, &usual);
     }
 }

@@ -3,9 +3,9 @@
 //! their annotated types; modules are no values; functions that are passed on keep their
 //! decorators, and classes and functions what packages read of them; methods stay bound to the class
 //! or to nothing, and modules registered; attributes are not changed in place; collections have
-//! more than one key; repeated draws use one seed; functions still return something; a class that is created successfully does not become the
-//! failing one. With a change, a program may fail, or print, the same for reasons of its own. Takes
-//! no run.
+//! more than one key; repeated draws use one seed; functions still return something; a class that is
+//! created successfully does not become the failing one. With a change, a program may fail, or
+//! print, the same for reasons of its own. Takes no run.
 
 use std::collections::BTreeSet;
 
