@@ -13,6 +13,7 @@ mod nodes;
 mod operations;
 mod passing;
 mod rest;
+mod sought;
 mod way;
 
 use std::collections::BTreeSet;
@@ -23,6 +24,7 @@ pub(crate) use operations::constant;
 pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};
 use serde::{Deserialize, Serialize};
+pub use sought::Sought;
 
 use crate::{
     analysis::{names::ImportedNames, statement_tree::StatementTree},
@@ -51,6 +53,12 @@ pub fn include(found: &Operations, required: &Operations) -> bool {
 pub struct Grounds {
     /// The operations.
     pub operations: Operations,
+    /// Those of them that do not only repeat others.
+    #[serde(default)]
+    pub flow: Operations,
+    /// Those that decided, each time that a loop came to them, that a value was not set.
+    #[serde(default)]
+    pub missed: Operations,
     /// The values that the nearest condition compares; none if they are not the same at each run.
     pub values: Vec<String>,
     /// The operations that each side of that condition depends on by itself.
@@ -59,6 +67,9 @@ pub struct Grounds {
     /// What the methods of one name are called on, if packages made it.
     #[serde(default)]
     pub receivers: Receivers,
+    /// What is looked up and written down.
+    #[serde(default)]
+    pub sought: Sought,
 }
 
 /// Which statements of a program say that something is wrong.
@@ -84,6 +95,32 @@ pub fn operations(
     told(program, report_site, evidence, &|outline, nodes, frames| {
         Rest::of(outline, nodes).of_frames(frames).operations()
     })
+}
+
+/// The operations that each reporting statement rests on, without loops that only repeat something.
+pub fn flow(
+    program: &Program,
+    report_site: &ReportSite,
+    evidence: Option<&Evidence>,
+) -> Vec<Operations> {
+    told(program, report_site, evidence, &|outline, nodes, frames| {
+        let rest = Rest::of(outline, nodes).flow();
+        rest.of_frames(frames).own_operations()
+    })
+}
+
+/// The operations that decided, each time that a loop came to them, that a value was not set on
+/// which each reporting statement rests. What is asked once, after the loop, is another question.
+pub fn missed(program: &Program, report_site: &ReportSite, evidence: &Evidence) -> Vec<Operations> {
+    told(
+        program,
+        report_site,
+        Some(evidence),
+        &|outline, nodes, frames| {
+            let rest = Rest::of(outline, nodes).of_frames(frames);
+            rest.missed_operations()
+        },
+    )
 }
 
 /// What the methods are called on that each reporting statement rests on.
@@ -368,6 +405,60 @@ mod tests {
         let found = operations(&Program::parse(text).unwrap(), report_site, None);
         let found: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
         assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn what_was_not_reached_has_its_reason() {
+        let last = |text: &str, expected: &[&str]| {
+            let program = Program::parse(text).unwrap();
+            let frames = vec![text.lines().count() as u32];
+            let evidence = crate::testing::evidence(text);
+            let found = operations(&program, &ReportSite::Raised(frames), Some(&evidence));
+            let found: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        let found = "found = None\nfor row in lib.rows():\n    if row.get('id') == 7:\n        \
+                     found = row  # not executed\nassert found\n";
+        last(found, &["==", "get()", "rows()"]);
+        let kept = "kept = []\nfor row in lib.rows():\n    if row.bad():\n        continue\n    \
+                    kept.append(row)  # not executed\nassert kept\n";
+        last(kept, &["bad()", "rows()"]);
+        let failed = "failed = False\ntry:\n    lib.run()\nexcept E:\n    failed = True  # not \
+                      executed\nassert failed\n";
+        last(failed, &["run() alone"]);
+        let seen = "class A:\n    def look(self, x):\n        if lib.fits(x):\n            self.seen \
+                    = x  # not executed\na = A()\na.look(1)\nassert a.seen\n";
+        last(seen, &["fits()"]);
+        let in_loop = |text: &str| {
+            let site = ReportSite::Raised(vec![text.lines().count() as u32]);
+            let evidence = crate::testing::evidence(text);
+            missed(&Program::parse(text).unwrap(), &site, &evidence)
+        };
+        let deciding = ["==", "get()", "rows()"].map(str::to_owned);
+        assert_eq!(in_loop(found), [deciding.into()]);
+        assert_eq!(in_loop(seen), [Operations::new()]);
+        let last_one = "for row in lib.rows():\n    found = row.get('id') == 7\nassert found\n";
+        assert_eq!(in_loop(last_one), [Operations::new()]);
+        // What nobody called, nothing kept from being reached.
+        let other = "found = None\ndef later():\n    global found\n    found = lib.f()  # not \
+                     executed\nassert found\n";
+        last(other, &[]);
+    }
+
+    #[test]
+    fn what_a_loop_repeats_does_not_rest_on_it() {
+        let last = |text: &str, expected: &[&str]| {
+            let frames = vec![text.lines().count() as u32];
+            let program = Program::parse(text).unwrap();
+            let found = flow(&program, &ReportSite::Raised(frames), None);
+            let found: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        last(
+            "for x in lib.f():\n    y = x.g()\nassert y\n",
+            &["f()", "g()"],
+        );
+        last("for x in lib.f():\n    y = lib.g()\nassert y\n", &["g()"]);
     }
 
     #[test]

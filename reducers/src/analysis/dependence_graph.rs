@@ -130,6 +130,34 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         changes.map(|(statement, _)| statement)
     }
 
+    /// The statements that would bind a variable, or change its value in place, but were not
+    /// executed.
+    pub(crate) fn missed(&self, variable: usize) -> impl Iterator<Item = usize> + '_ {
+        let variable = &self.variables()[variable];
+        let bindings = variable.bindings.iter().map(|binding| binding.statement);
+        let bindings = bindings.filter_map(|range| self.tree.at(range));
+        let changes = variable.uses.iter().filter_map(|used| {
+            let statement = self.tree.at(used.statement)?;
+            let node = self.tree.statements[statement].node;
+            let change = Change::of(self.tree.program, node, used.range);
+            (change == Some(Change::InPlace)).then_some(statement)
+        });
+        self.unexecuted_of(bindings.chain(changes))
+    }
+
+    /// The statements that would assign an attribute, or change its value in place, but were not
+    /// executed.
+    pub(crate) fn missed_of_attribute(
+        &self,
+        attribute: &str,
+    ) -> impl Iterator<Item = usize> + use<'_> {
+        let stores = self.tree.stores.get(attribute).into_iter().flatten();
+        let changes = self.tree.changes.get(attribute).into_iter().flatten();
+        let in_place = changes.filter(|(_, change)| *change == Change::InPlace);
+        let in_place = in_place.map(|(statement, _)| statement);
+        self.unexecuted_of(stores.chain(in_place).copied())
+    }
+
     /// The executed statements of classes that bind an attribute's name.
     pub(crate) fn members(&self, attribute: &str) -> &[Definition] {
         self.members.get(attribute).map_or(&[], Vec::as_slice)
@@ -164,6 +192,13 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         statements
             .copied()
             .filter(|&statement| self.tree.statements[statement].is_executed)
+    }
+
+    fn unexecuted_of(
+        &self,
+        statements: impl Iterator<Item = usize>,
+    ) -> impl Iterator<Item = usize> {
+        statements.filter(|&statement| !self.tree.statements[statement].is_executed)
     }
 
     /// The executed statements of a function's own body, those of functions in it excluded.

@@ -269,6 +269,17 @@ pub fn ran(stderr: &str) -> BTreeSet<String> {
     said.map(|(name, _)| name.to_owned()).collect()
 }
 
+/// How many parameters the functions have that a program hands on, by their names.
+pub fn taken_by_handed_on(program: &Program) -> BTreeMap<String, BTreeSet<usize>> {
+    let names = handed_on(program).into_iter();
+    names
+        .map(|name| {
+            let parameters = parameters_of(program, &name);
+            (name, parameters.iter().map(Vec::len).collect())
+        })
+        .collect()
+}
+
 /// The parameters of the functions of a name, each with its kind.
 pub fn parameters_of(program: &Program, name: &str) -> BTreeSet<Vec<String>> {
     let named = definitions(program).filter(|definition| definition.name.as_str() == name);

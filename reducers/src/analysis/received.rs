@@ -290,7 +290,17 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
         return known_numbers.any(|known| known.starts_with(size))
             || kind.starts_with("finite") && known.iter().any(|known| is_constant(known));
     }
+    // Who is given keys or rows takes no object for them.
+    if !is_constant(kind) && known.iter().all(|kind| is_container(kind)) {
+        return is_container(kind) || kind.is_empty();
+    }
     kind != "None" && (!is_constant(kind) || known.iter().any(|known| is_constant(known)))
+}
+
+/// Whether a kind is one of the language's own containers.
+fn is_container(kind: &str) -> bool {
+    let name = kind.strip_suffix(EMPTY).unwrap_or(kind);
+    matches!(name, "dict" | "frozenset" | "list" | "set" | "tuple")
 }
 
 /// Whether a kind is one of rows of parts.
@@ -299,22 +309,47 @@ fn is_row(kind: &str) -> bool {
 }
 
 /// The kinds of what calls receive, by the place, and of the parts of it, by the kind of the whole
-/// as well: an object that replaces another has other parts.
+/// as well, since an object that replaces another has other parts, and by their keys.
 fn kinds(calls: &[GivenValues]) -> BTreeMap<(&str, Option<&str>), BTreeSet<&str>> {
     let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for (place, value) in calls.iter().flatten() {
-        let whole = found.entry((place.as_str(), None)).or_default();
+        let place = place.as_str();
+        let whole = found.entry((place, None)).or_default();
         whole.insert(value.kind());
         let of = if is_row(value.kind()) {
             "row"
         } else {
             value.kind()
         };
-        let parts = found.entry((place.as_str(), Some(of))).or_default();
+        let parts = found.entry((place, Some(of))).or_default();
         parts.extend(value.parts().iter().map(GivenValue::kind));
+        for (key, value) in keyed(value) {
+            // Texts are in quotes, so no key is taken for a kind.
+            let of_key = found.entry((place, Some(key))).or_default();
+            of_key.insert(value.kind());
+        }
     }
     // Of what has no known parts, nothing is known.
     found.retain(|_, kinds| !kinds.is_empty());
+    found
+}
+
+/// The values in a dictionary, and in those in it, that have texts for keys.
+fn keyed(value: &GivenValue) -> Vec<(&str, &GivenValue)> {
+    let mut found = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        open.extend(value.parts());
+        if value.kind() == "dict" {
+            let pairs = value.parts().chunks_exact(2);
+            found.extend(pairs.filter_map(|pair| match pair {
+                [GivenValue::Plain(kind, key), value] if kind == "str" => {
+                    Some((key.as_str(), value))
+                }
+                _ => None,
+            }));
+        }
+    }
     found
 }
 
@@ -500,10 +535,19 @@ mod tests {
         assert!(allows("f", r#"{"0": ["list", [["zero number", "0.0"]]]}"#));
         assert!(!allows("f", r#"{"0": ["tuple", [["str, empty", "''"]]]}"#));
         assert!(allows("f", r#"{"0": ["set", [["str, empty", "''"]]]}"#));
+        assert!(
+            !read(&[("f", r#"{"0": ["dict", []]}"#)])
+                .by(&["f()".to_owned()].into())
+                .allows(&read(&[("f", r#"{"0": ["Lib"]}"#)]))
+        );
         let dict = |key: &str| format!(r#"{{"0": ["dict", [["str", "'{key}'"], ["None"]]]}}"#);
         let holding = read(&[("f", &dict("a"))]).by(&["f()".to_owned()].into());
         assert!(holding.allows(&read(&[("f", &dict("a"))])));
         assert!(!holding.allows(&read(&[("f", &dict("b"))])));
+        let of_key = |value: &str| format!(r#"{{"0": ["dict", [["str", "'a'"], {value}]]}}"#);
+        let keyed = read(&[("f", &of_key(r#"["Lib"]"#))]).by(&["f()".to_owned()].into());
+        assert!(keyed.allows(&read(&[("f", &of_key(r#"["Other"]"#))])));
+        assert!(!keyed.allows(&read(&[("f", &of_key(r#"["str", "'x'"]"#))])));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
     }

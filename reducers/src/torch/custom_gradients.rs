@@ -4,7 +4,7 @@
 use crate::{
     syntax::{
         AnyNodeRef, Program,
-        ast::{Expr, Stmt, StmtFunctionDef},
+        ast::{Expr, Stmt, StmtClassDef, StmtFunctionDef},
     },
     torch::names::Torch,
 };
@@ -12,23 +12,41 @@ use crate::{
 /// Whether the `forward` of such a function returns one of its inputs as it is, which autograd
 /// treats specially.
 pub fn returns_input(program: &Program) -> bool {
+    functions(program).into_iter().any(|class| {
+        let mut forward = methods(class).filter(|method| method.name.as_str() == "forward");
+        forward.any(|method| returns_parameter(program, method))
+    })
+}
+
+/// Whether such a function has no gradient. What captures graphs traces the gradient together with
+/// the function, also where no run ever asks for it.
+pub fn has_no_gradient(program: &Program) -> bool {
+    const GRADIENTS: [&str; 3] = ["backward", "vjp", "jvp"];
+    functions(program).into_iter().any(|class| {
+        let mut methods = methods(class);
+        !methods.any(|method| GRADIENTS.contains(&method.name.as_str()))
+    })
+}
+
+/// The classes of functions that have gradients of their own.
+fn functions(program: &Program) -> Vec<&StmtClassDef> {
     let tree = program.tree();
     let Some(torch) = Torch::of(program, tree) else {
-        return false;
+        return Vec::new();
     };
     let classes = tree.nodes.iter().filter_map(|node| match node.node {
         AnyNodeRef::StmtClassDef(class) => Some(class),
         _ => None,
     });
-    let mut custom = classes.filter(|class| {
+    let custom = classes.filter(|class| {
         let mut bases = class.bases().iter();
         bases.any(|base| torch.path(base).as_deref() == Some("torch.autograd.Function"))
     });
-    custom.any(|class| {
-        let methods = class.body.iter().filter_map(Stmt::as_function_def_stmt);
-        let mut forward = methods.filter(|method| method.name.as_str() == "forward");
-        forward.any(|method| returns_parameter(program, method))
-    })
+    custom.collect()
+}
+
+fn methods(class: &StmtClassDef) -> impl Iterator<Item = &StmtFunctionDef> {
+    class.body.iter().filter_map(Stmt::as_function_def_stmt)
 }
 
 /// Whether a function returns one of its parameters, which it assigns nothing else.
@@ -60,14 +78,27 @@ fn returns_parameter(program: &Program, function: &StmtFunctionDef) -> bool {
 mod tests {
     use super::*;
 
+    fn function(body: &str) -> Program {
+        let text = format!(
+            "import torch\nclass F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        {body}\n"
+        );
+        Program::parse(text).unwrap()
+    }
+
+    #[test]
+    fn functions_without_a_gradient_are_found() {
+        let lacks = |body: &str| has_no_gradient(&function(body));
+        assert!(lacks("return x + 1"));
+        assert!(!lacks(
+            "return x + 1\n    @staticmethod\n    def backward(ctx, g):\n        return g"
+        ));
+        let module = "import torch\nclass M(torch.nn.Module):\n    def forward(self, x):\n        return x\n";
+        assert!(!has_no_gradient(&Program::parse(module).unwrap()));
+    }
+
     #[test]
     fn inputs_that_are_returned_are_found() {
-        let returns = |body: &str| {
-            let text = format!(
-                "import torch\nclass F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        {body}\n"
-            );
-            returns_input(&Program::parse(text).unwrap())
-        };
+        let returns = |body: &str| returns_input(&function(body));
         assert!(returns("return x"));
         assert!(returns("return x, x + 1"));
         assert!(!returns("return x.clone()"));

@@ -1,10 +1,12 @@
 //! Whether the functions that the script passes on still run. If nobody calls them, the code that
-//! receives them does something else, often in the same words.
+//! receives them does something else, often in the same words. Where a library fails by itself,
+//! before it calls them or instead, those that do not run take as many arguments as in the script:
+//! whoever mends the library has it call them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minrepro_reducers::{
-    analysis::handed_on::{handed_on, ran, registered, running},
+    analysis::handed_on::{handed_on, ran, registered, running, taken_by_handed_on},
     syntax::Program,
     torch::environment::captures_graphs,
 };
@@ -30,10 +32,13 @@ pub(super) const KIND: Kind = Kind {
 };
 
 /// Refuses candidates that pass on one of these functions without it being called.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Callbacks {
     /// Those that run.
     ran: BTreeSet<String>,
+    /// How many parameters they have, if they need not run as long as they have those.
+    #[serde(default)]
+    taken: BTreeMap<String, BTreeSet<usize>>,
     /// The methods among them that only a decorator hands on, each with its class. A candidate with
     /// the class has them.
     registered: BTreeSet<(String, String)>,
@@ -51,9 +56,15 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let reports = script
         .showing
         .is_some_and(|showing| probe.measure.report_site(showing).is_some());
+    if !reports {
+        let found = Callbacks {
+            taken: taken_by_handed_on(program),
+            ..Callbacks::default()
+        };
+        return Ok((!found.taken.is_empty()).then(|| Box::new(found) as Box<dyn Check>));
+    }
     let text = running(program, &handed_on(program)).text(program);
-    let job = text.and_then(|text| probe.changed_job(program, text));
-    let Some(job) = job.filter(|_| reports) else {
+    let Some(job) = text.and_then(|text| probe.changed_job(program, text)) else {
         return Ok(None);
     };
     let outcomes = probe.run(&[job])?;
@@ -65,14 +76,27 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         .unwrap_or_default();
     let mut registered = registered(program);
     registered.retain(|(_, method)| ran.contains(method));
-    let found = Callbacks { ran, registered };
+    let found = Callbacks {
+        ran,
+        registered,
+        ..Callbacks::default()
+    };
     Ok((!found.ran.is_empty()).then(|| Box::new(found) as Box<dyn Check>))
 }
 
 impl Callbacks {
-    /// Those of the functions that a candidate still passes on.
+    /// Those of the functions that a candidate still passes on and that must run.
     fn left(&self, candidate: &Shown<'_>) -> BTreeSet<String> {
-        &self.ran & &handed_on(candidate.program)
+        let mut left = &self.ran & &handed_on(candidate.program);
+        if !self.taken.is_empty() {
+            let its = taken_by_handed_on(candidate.program).into_iter();
+            let changed = its.filter(|(name, its)| {
+                let known = self.taken.get(name);
+                known.is_some_and(|known| !its.is_subset(known))
+            });
+            left.extend(changed.map(|(name, _)| name));
+        }
+        left
     }
 
     /// Whether a class of a candidate lacks one of its methods.
@@ -110,6 +134,9 @@ impl Check for Callbacks {
     }
 
     fn claim(&self) -> Option<String> {
+        if self.ran.is_empty() {
+            return Some("the functions that it passes on run, or take what they took".to_owned());
+        }
         let names: Vec<String> = self.ran.iter().map(|name| format!("`{name}`")).collect();
         Some(format!(
             "the functions that it passes on run: {}",

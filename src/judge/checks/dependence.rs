@@ -8,7 +8,8 @@ use minrepro_reducers::{
     analysis::{
         aborted::aborted,
         dependence_check::{
-            Grounds, Operations, Receivers, ReportSite, include, operations, receivers,
+            Grounds, Operations, Receivers, ReportSite, Sought, flow, include, missed, operations,
+            receivers,
         },
         observation::Observation,
         watch::{Told, expects_constants, sides, watching, without_numbers},
@@ -74,6 +75,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(operations) = all.filter(|operations| !operations.is_empty()) else {
         return Ok(None);
     };
+    let flow = flow(program, &report_site, evidence)
+        .into_iter()
+        .reduce(|all, operations| &all & &operations)
+        .unwrap_or_default();
+    let missed = evidence.map(|evidence| missed(program, &report_site, evidence));
+    let missed = missed.into_iter().flatten();
+    let missed = missed.reduce(|all, operations| &all & &operations);
     let sides = operations_by_side(program, &report_site, evidence);
     let receivers = receivers(program, &report_site, evidence)
         .into_iter()
@@ -108,9 +116,12 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     Ok(Some(Box::new(Dependence {
         grounds: Grounds {
             operations,
+            flow,
+            missed: missed.unwrap_or_default(),
             values,
             sides,
             receivers,
+            sought: Sought::of(program, &report_site, evidence),
         },
         can_trace: evidence.is_some(),
         compares_alike,
@@ -130,11 +141,23 @@ impl Dependence {
     fn is_supported(&self, shown: &Shown<'_>, evidence: Option<&Evidence>) -> bool {
         shown.report_site.as_ref().is_some_and(|site| {
             let found = operations(shown.program, site, evidence);
-            let mut found = found.iter();
-            found.any(|operations| include(operations, &self.grounds.operations))
+            let flowing = flow(shown.program, site, evidence);
+            let mut found = found.iter().zip(&flowing);
+            let grounds = &self.grounds;
+            found.any(|(operations, flowing)| {
+                include(operations, &grounds.operations) && include(flowing, &grounds.flow)
+            }) && evidence.is_none_or(|evidence| self.has_missed(shown.program, site, evidence))
+                && grounds.sought.allows(shown.program, site, evidence)
                 && self.has_receivers(shown.program, site, evidence)
                 && self.has_sides(shown.program, site, evidence)
         })
+    }
+
+    /// Whether what decided in loops that something was not set still decides so.
+    fn has_missed(&self, program: &Program, site: &ReportSite, evidence: &Evidence) -> bool {
+        let known = &self.grounds.missed;
+        let mut found = missed(program, site, evidence).into_iter();
+        known.is_empty() || found.any(|missed| include(&missed, known))
     }
 
     /// Whether methods are called on all that they must be called on.

@@ -28,7 +28,7 @@ use minrepro_reducers::{
     syntax::Program,
     torch::{
         control::{Control, Without},
-        custom_gradients::returns_input,
+        custom_gradients::{has_no_gradient, returns_input},
         emptiness::makes_empty_tensors,
         environment::makes_operators,
         members::{changes_attribute, is_plain, registering},
@@ -78,6 +78,8 @@ enum Oddity {
     WrongType,
     /// A function with its own gradient returns an input as it is.
     ReturnedInput,
+    /// A function with its own gradient loses it although a compiler reads it.
+    NoGradient,
     /// A compiler refuses an optional value that nothing tests.
     Untested,
     /// The script's own operators, whose code no compiler sees, are removed.
@@ -99,11 +101,12 @@ enum Oddity {
 }
 
 impl Oddity {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
         Self::ReturnedInput,
+        Self::NoGradient,
         Self::Untested,
         Self::Transparent,
         Self::Unfed,
@@ -121,6 +124,7 @@ impl Oddity {
             Self::Emptiness => makes_empty_tensors(program),
             Self::WrongType => contradicts_annotations(program),
             Self::ReturnedInput => returns_input(program),
+            Self::NoGradient => has_no_gradient(program),
             Self::Untested => !tests_for_none(program),
             Self::Transparent => !makes_operators(program),
             Self::Unfed => hands_on_without_parameters(program),
@@ -139,6 +143,9 @@ impl Oddity {
         let reports = || script.probe.measure.report_site(script.showing?);
         match self {
             Self::Chance => !script.is_flaky,
+            Self::NoGradient => [Control::Compile, Control::Export]
+                .iter()
+                .any(|control| control.without(script.program) != Without::Itself),
             Self::Untested => exception()
                 .is_some_and(|raised| is_refused_in_spite_of_test(script.program, &raised.message)),
             // A library's own report shows which operator failed, or by which exception.

@@ -21,13 +21,22 @@ impl Rest<'_, '_> {
 
     /// Whether a statement stands in the handler of an exception.
     pub(super) fn is_in_handler(&self, statement: usize) -> bool {
+        !self.handled(statement).is_empty()
+    }
+
+    /// The statements whose failure leads to another one, in a handler.
+    pub(super) fn handled(&self, statement: usize) -> Vec<usize> {
         let outline = self.outline;
         let at = outline.statements[statement].range;
-        outline.ancestors(statement).any(|around| {
-            let attempt = outline.statements[around].node.as_stmt_try();
-            let handlers = attempt.map(|attempt| attempt.handlers.iter());
-            handlers.is_some_and(|mut all| all.any(|each| each.range().contains_range(at)))
-        })
+        let attempts = outline
+            .ancestors(statement)
+            .filter_map(|around| outline.statements[around].node.as_stmt_try());
+        let handling = attempts.filter(|attempt| {
+            let mut handlers = attempt.handlers.iter();
+            handlers.any(|handler| handler.range().contains_range(at))
+        });
+        let tried = handling.flat_map(|attempt| &attempt.body);
+        tried.filter_map(|part| outline.at(part.range())).collect()
     }
 
     /// Whether a statement tests something.

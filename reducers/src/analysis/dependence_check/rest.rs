@@ -82,11 +82,15 @@ pub(crate) struct Rest<'o, 'a> {
     variables: BTreeSet<usize>,
     attributes: BTreeSet<Name>,
     todo: Vec<usize>,
+    /// What decided, each time that a loop came to it, that a statement was not reached.
+    missed: BTreeSet<usize>,
     /// The statements of the frames, outermost first.
     pub(super) frames: Vec<usize>,
     of: Side,
     /// Whether a part of a statement is followed by itself.
     is_part: bool,
+    /// Whether a loop counts only if what it iterates over is read.
+    is_flow: bool,
     /// The parameters that it reads of functions that the program does not call.
     pub(super) given: BTreeSet<Name>,
 }
@@ -102,11 +106,20 @@ impl<'o, 'a> Rest<'o, 'a> {
             variables: BTreeSet::new(),
             attributes: BTreeSet::new(),
             todo: Vec::new(),
+            missed: BTreeSet::new(),
             frames: Vec::new(),
             of: Side::default(),
             is_part: false,
+            is_flow: false,
             given: BTreeSet::new(),
         }
+    }
+
+    /// The same, but a loop counts only if what it iterates over is read: not if it repeats what
+    /// does not depend on it.
+    pub(super) fn flow(mut self) -> Self {
+        self.is_flow = true;
+        self
     }
 
     fn passing(&self) -> Passing<'_, 'o, 'a> {
@@ -142,6 +155,19 @@ impl<'o, 'a> Rest<'o, 'a> {
         self.frames = frames;
         self.grow_all();
         self
+    }
+
+    /// The operations in it alone.
+    pub(super) fn own_operations(self) -> Operations {
+        self.of.operations
+    }
+
+    /// The operations that decided, in loops, that statements were not reached.
+    pub(super) fn missed_operations(self) -> Operations {
+        let mut deciding = Self::of(self.outline, self.nodes).flow();
+        deciding.todo.extend(self.missed);
+        deciding.grow_all();
+        deciding.own_operations()
     }
 
     /// The operations in it or, where none of them computes, the way on which it is reached.
@@ -204,7 +230,9 @@ impl<'o, 'a> Rest<'o, 'a> {
         while let Some(statement) = self.todo.pop() {
             if self.seen.insert(statement) {
                 self.grow(statement);
-                let around = self.conditions(statement);
+                let mut around = self.conditions(statement);
+                let outline = self.outline;
+                around.retain(|&at| !self.is_flow || !outline.statements[at].node.is_stmt_for());
                 self.todo.extend(around);
                 let attempts = self.attempts(statement);
                 self.todo.extend(attempts);
@@ -392,12 +420,34 @@ impl<'o, 'a> Rest<'o, 'a> {
         }
         self.todo.extend(self.graph.changes_in_place(index));
         if !self.is_part {
+            let missed: Vec<usize> = self.graph.missed(index).collect();
+            self.grow_by_missed(&missed);
             self.grow_by_contexts(variable);
             let uses = self.graph.uses(index);
             let changes: Vec<usize> = uses
                 .flat_map(|(statement, range)| self.passing().changes(statement, range))
                 .collect();
             self.todo.extend(changes);
+        }
+    }
+
+    /// Follows what decided that statements were not reached: the value that they would have given
+    /// is missing because of it.
+    fn grow_by_missed(&mut self, missed: &[usize]) {
+        for &statement in missed {
+            let mut deciding = self.conditions(statement);
+            deciding.extend(self.handled(statement));
+            let outline = self.outline;
+            deciding.retain(|&at| outline.statements[at].is_executed);
+            self.todo.extend(&deciding);
+            let is_loop = |at: &usize| {
+                let node = outline.statements[*at].node;
+                node.is_stmt_for() || node.is_stmt_while()
+            };
+            if deciding.iter().any(is_loop) {
+                let tests = deciding.into_iter().filter(|&at| self.decides(at));
+                self.missed.extend(tests.collect::<Vec<_>>());
+            }
         }
     }
 
@@ -463,6 +513,8 @@ impl<'o, 'a> Rest<'o, 'a> {
         self.todo
             .extend(self.graph.attribute_changes_in_place(name));
         if !self.is_part {
+            let missed: Vec<usize> = self.graph.missed_of_attribute(name).collect();
+            self.grow_by_missed(&missed);
             let reads = self.outline.reads_of(name);
             let changes: Vec<usize> = reads
                 .flat_map(|(statement, range)| self.passing().changes(statement, range))

@@ -1,0 +1,16 @@
+import configparser
+
+parser = configparser.ConfigParser()
+parser.read_dict({"client": {"Retry": "3"}})
+
+found = None
+for name in parser.sections():
+    section = dict(parser[name])
+    value = section.get("Retry")
+    if isinstance(value, str):
+        found = value
+
+if isinstance(found, str):
+    pass
+else:
+    print("[lost] Retry of the client is gone")
