@@ -161,9 +161,11 @@ impl Measure {
             patterns.any(|(_, pattern)| pattern.is_in(text))
         };
         let found = printed(stderr).into_iter();
-        let lines = found.filter(|(_, text)| shows(text)).map(|(line, _)| line);
-        let lines: Vec<u32> = lines.filter(|_| signature.is_printed_alone()).collect();
-        (!lines.is_empty()).then_some(ReportSite::Lines(lines))
+        let starts = found
+            .filter(|(_, text)| shows(text))
+            .map(|(start, _)| start);
+        let starts: Vec<_> = starts.filter(|_| signature.is_printed_alone()).collect();
+        (!starts.is_empty()).then_some(ReportSite::Statements(starts))
     }
 
     /// The same measure for programs that somebody wrote by hand: their lines are not the script's.

@@ -28,7 +28,7 @@ pub use sought::Sought;
 
 use crate::{
     analysis::{names::ImportedNames, statement_tree::StatementTree},
-    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
+    syntax::{AnyNodeRef, Program, Ranged, TextSize, ast::Expr},
     trace::evidence::{Evidence, SourceLine},
 };
 
@@ -79,8 +79,8 @@ pub enum ReportSite {
     Raised(Vec<u32>),
     /// Those that hold most of these words in their literals.
     Words(BTreeSet<String>),
-    /// Those on these lines, by themselves.
-    Lines(Vec<u32>),
+    /// Those that begin there, by themselves.
+    Statements(Vec<TextSize>),
     /// Those that end the program.
     Exit,
 }
@@ -209,9 +209,8 @@ pub(crate) fn told<T>(
                 .filter_map(|&line| outline.on_line(SourceLine::of_program(line)))
                 .collect(),
         ],
-        ReportSite::Lines(lines) => lines
-            .iter()
-            .filter_map(|&line| outline.on_line(SourceLine::of_program(line)))
+        ReportSite::Statements(starts) => (0..outline.statements.len())
+            .filter(|&statement| starts.contains(&outline.statements[statement].range.start()))
             .map(|statement| vec![statement])
             .collect(),
         ReportSite::Words(words) => telling(&outline, &nodes, words)

@@ -269,15 +269,34 @@ pub fn ran(stderr: &str) -> BTreeSet<String> {
     said.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// How many parameters the functions have that a program hands on, by their names.
-pub fn taken_by_handed_on(program: &Program) -> BTreeMap<String, BTreeSet<usize>> {
-    let names = handed_on(program).into_iter();
-    names
-        .map(|name| {
-            let parameters = parameters_of(program, &name);
-            (name, parameters.iter().map(Vec::len).collect())
-        })
-        .collect()
+/// How many arguments the functions need that a program hands on, by their names.
+pub fn needed_by_handed_on(program: &Program) -> BTreeMap<String, BTreeSet<usize>> {
+    let handed_on = handed_on(program);
+    let mut found: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    for definition in definitions(program).filter(|it| handed_on.contains(&*it.name)) {
+        let (least, _) = positional(definition);
+        let name = definition.name.to_string();
+        found.entry(name).or_default().insert(least);
+    }
+    found
+}
+
+/// Whether the functions of a name take one of so many arguments.
+pub fn take_any(program: &Program, name: &str, numbers: &BTreeSet<usize>) -> bool {
+    let mut named = definitions(program).filter(|definition| definition.name.as_str() == name);
+    named.all(|definition| {
+        let (least, most) = positional(definition);
+        let mut numbers = numbers.iter();
+        numbers.any(|&number| least <= number && most.is_none_or(|most| number <= most))
+    })
+}
+
+/// How many positional arguments a function takes, at least and at most.
+fn positional(definition: &StmtFunctionDef) -> (usize, Option<usize>) {
+    let parameters = &definition.parameters;
+    let all = parameters.posonlyargs.iter().chain(&parameters.args);
+    let least = all.clone().filter(|each| each.default.is_none()).count();
+    (least, parameters.vararg.is_none().then(|| all.count()))
 }
 
 /// The parameters of the functions of a name, each with its kind.
@@ -330,6 +349,17 @@ mod tests {
         let keeps = |text: &str| keep_decorators(&known, &Program::parse(text).unwrap());
         assert!(keeps("import lib\n@lib.ignore\ndef x(): pass\n") && keeps("y = 1\n"));
         assert!(!keeps("def x(): pass\n"));
+    }
+
+    #[test]
+    fn functions_that_are_handed_on_take_what_they_took() {
+        let program = |text: &str| Program::parse(text).unwrap();
+        let text = "import lib\ndef f(a, b, c=1): pass\nlib.add(f)\ndef g(a): pass\ng(1)\n";
+        let needed = needed_by_handed_on(&program(text));
+        assert_eq!(needed, [("f".to_owned(), [2].into())].into());
+        let takes = |text: &str| take_any(&program(text), "f", &needed["f"]);
+        assert!(takes("def f(x, y): pass\n") && takes("def f(x, *y): pass\n"));
+        assert!(!takes("def f(x): pass\n") && !takes("def f(x, y, z): pass\n"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The texts that the calls of a program print, each with its line. The words of a bug that only
+//! The texts that the calls of a program print, each with its statement. The words of a bug that only
 //! shows in what the program prints may be values, which stand in no text of the program: then only
 //! a run shows which statement prints them. Called by the judge; proposes nothing.
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     analysis::observation::{Observation, marked},
-    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
+    syntax::{AnyNodeRef, Program, Ranged, TextSize, ast::Expr},
 };
 
 /// The beginning of a printing call's name.
@@ -27,21 +27,21 @@ pub fn printing(program: &Program) -> Observation {
             continue;
         };
         if let Some(call) = stmt.value.as_call_expr().filter(|call| !is_own(&call.func)) {
-            let line = program.line_of(stmt.start());
-            observation.prints_of(call.func.range(), &format!("{MARK}{line}"));
+            let start = stmt.start().to_u32();
+            observation.prints_of(call.func.range(), &format!("{MARK}{start}"));
         }
     }
     observation
 }
 
-/// The texts that such a program wrote down, by the line of their statement.
-pub fn printed(stderr: &str) -> BTreeMap<u32, String> {
-    let mut found: BTreeMap<u32, String> = BTreeMap::new();
+/// The texts that such a program wrote down, by the beginning of their statement.
+pub fn printed(stderr: &str) -> BTreeMap<TextSize, String> {
+    let mut found: BTreeMap<TextSize, String> = BTreeMap::new();
     for (name, text) in marked(stderr) {
-        if let Some(line) = name.strip_prefix(MARK)
-            && let Ok(line) = line.parse()
+        if let Some(start) = name.strip_prefix(MARK)
+            && let Ok(start) = start.parse::<u32>()
         {
-            found.entry(line).or_default().push_str(text);
+            found.entry(start.into()).or_default().push_str(text);
         }
     }
     found
@@ -56,17 +56,17 @@ mod tests {
     fn calls_for_nothing_else_are_asked_what_they_print() {
         let text = "import sys\ndef f(x):\n    print(x)\n    return x\nf(1)\ny = f(2)\nsys.stdout.write(y)\n";
         let program = Program::parse(text).unwrap();
-        let expected = "import sys\ndef f(x):\n    show(\"printing\", \"printed 3\", print)(x)\n    return \
-                        x\nf(1)\ny = f(2)\nshow(\"printing\", \"printed 7\", sys.stdout.write)(y)\n";
+        let expected = "import sys\ndef f(x):\n    show(\"printing\", \"printed 25\", print)(x)\n    return \
+                        x\nf(1)\ny = f(2)\nshow(\"printing\", \"printed 61\", sys.stdout.write)(y)\n";
         let found = printing(&program).text(&program).unwrap();
         assert_eq!(readable(&found), expected);
     }
 
     #[test]
-    fn texts_are_read_by_line() {
+    fn texts_are_read_by_statement() {
         let found = printed(
             "\u{1e}printed 3\u{1f}a\n\u{1e}\u{1e}value\u{1f}7\u{1e}\u{1e}printed 3\u{1f}b\u{1e}",
         );
-        assert_eq!(found, BTreeMap::from([(3, "a\nb".to_owned())]));
+        assert_eq!(found, BTreeMap::from([(3.into(), "a\nb".to_owned())]));
     }
 }

@@ -290,17 +290,12 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
         return known_numbers.any(|known| known.starts_with(size))
             || kind.starts_with("finite") && known.iter().any(|known| is_constant(known));
     }
-    // Who is given keys or rows takes no object for them.
-    if !is_constant(kind) && known.iter().all(|kind| is_container(kind)) {
-        return is_container(kind) || kind.is_empty();
+    // Who is given keys takes no object for them.
+    let is_dict = |kind: &str| kind.strip_suffix(EMPTY).unwrap_or(kind) == "dict";
+    if !is_constant(kind) && !is_dict(kind) && known.iter().all(|kind| is_dict(kind)) {
+        return false;
     }
     kind != "None" && (!is_constant(kind) || known.iter().any(|known| is_constant(known)))
-}
-
-/// Whether a kind is one of the language's own containers.
-fn is_container(kind: &str) -> bool {
-    let name = kind.strip_suffix(EMPTY).unwrap_or(kind);
-    matches!(name, "dict" | "frozenset" | "list" | "set" | "tuple")
 }
 
 /// Whether a kind is one of rows of parts.

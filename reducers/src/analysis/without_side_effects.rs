@@ -14,8 +14,8 @@ use crate::{
     torch::seeds::seeding_ranges,
 };
 
-/// The program without side effects on the reported values. None if it has none, or if the calls
-/// that lead to the report are not known: without them it would do nothing.
+/// The program without side effects on the reported values. None if it has none, or if the report or
+/// the calls that lead to it are not known: without them it would do nothing.
 pub fn without_side_effects(program: &Program, report_site: &ReportSite) -> Option<String> {
     let sites = told(program, report_site, None, &|_, _, frames| frames);
     let tree = StatementTree::untraced(program);
@@ -24,7 +24,10 @@ pub fn without_side_effects(program: &Program, report_site: &ReportSite) -> Opti
     if !knows_calls && sites.iter().flatten().any(is_called) {
         return None;
     }
-    Pruning::of(&tree, &sites.concat()).text()
+    let frames = sites.concat();
+    (!frames.is_empty())
+        .then(|| Pruning::of(&tree, &frames).text())
+        .flatten()
 }
 
 /// The statements that stay of the blocks that lead to a statement.

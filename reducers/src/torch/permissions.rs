@@ -5,19 +5,29 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    syntax::Program,
+    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
     torch::{environment::names_any, names::Torch},
 };
 
-/// The names by which a program asks for it.
-const PERMISSIONS: [&str; 16] = [
+/// The module of Dynamo's settings.
+const CONFIG: &str = "torch._dynamo.config";
+
+/// How the names of the settings begin that permit something.
+const PERMITTING: [&str; 9] = [
+    "allow_",
+    "capture_",
+    "enable_",
+    "ignore_",
+    "reorderable_",
+    "specialize_",
+    "suppress_",
+    "trace_",
+    "traceable_",
+];
+
+/// The names by which a program asks for it otherwise.
+const PERMISSIONS: [&str; 10] = [
     "torch._dynamo.allow_in_graph",
-    "torch._dynamo.config.allow_unspec_int_on_nn_module",
-    "torch._dynamo.config.capture_dynamic_output_shape_ops",
-    "torch._dynamo.config.capture_scalar_outputs",
-    "torch._dynamo.config.specialize_float",
-    "torch._dynamo.config.specialize_int",
-    "torch._dynamo.config.suppress_errors",
     "torch._dynamo.error_on_graph_break",
     "torch._dynamo.mark_dynamic",
     "torch._dynamo.mark_unbacked",
@@ -38,7 +48,57 @@ pub fn permissions(program: &Program) -> BTreeSet<String> {
     let asked = PERMISSIONS
         .iter()
         .filter(|name| names_any(&torch, tree, &[name]));
-    asked.map(|name| (*name).to_owned()).collect()
+    let asked = asked.map(|name| (*name).to_owned());
+    let nodes = tree.nodes.iter();
+    let settings = nodes.flat_map(|node| settings(program, &torch, node.node));
+    let settings = settings.filter(|setting| {
+        let mut beginnings = PERMITTING.iter();
+        beginnings.any(|beginning| setting.starts_with(beginning))
+    });
+    asked
+        .chain(settings.map(|setting| format!("{CONFIG}.{setting}")))
+        .collect()
+}
+
+/// The settings of Dynamo that a node names: as an attribute, or where it patches them, with the
+/// value there.
+fn settings(program: &Program, torch: &Torch<'_>, node: AnyNodeRef<'_>) -> Vec<String> {
+    match node {
+        AnyNodeRef::ExprAttribute(attribute) => {
+            let is_setting = torch.path(&attribute.value).as_deref() == Some(CONFIG);
+            let name = is_setting.then(|| attribute.attr.to_string());
+            name.into_iter().collect()
+        }
+        AnyNodeRef::ExprCall(call) if is_patch(torch, &call.func) => {
+            let keywords = call.arguments.keywords.iter();
+            let keywords = keywords
+                .filter_map(|keyword| Some((keyword.arg.as_ref()?.as_str(), &keyword.value)));
+            let patched: Vec<(Option<&Expr>, &Expr)> = match &*call.arguments.args {
+                [Expr::Dict(patched)] => {
+                    let items = patched.items.iter();
+                    items.map(|item| (item.key.as_ref(), &item.value)).collect()
+                }
+                [name, value] => vec![(Some(name), value)],
+                _ => Vec::new(),
+            };
+            let patched = patched.into_iter().filter_map(|(name, value)| {
+                let name = name?.as_string_literal_expr()?;
+                Some((name.value.to_str(), value))
+            });
+            let all = keywords.chain(patched);
+            all.map(|(name, value)| format!("{name}={}", program.slice(value.range())))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether an expression names what patches Dynamo's settings.
+fn is_patch(torch: &Torch<'_>, function: &Expr) -> bool {
+    let method = function.as_attribute_expr();
+    method.is_some_and(|method| {
+        method.attr.as_str() == "patch" && torch.path(&method.value).as_deref() == Some(CONFIG)
+    })
 }
 
 #[cfg(test)]
@@ -58,5 +118,20 @@ mod tests {
                 "torch._dynamo.mark_dynamic"
             ]
         );
+        let of = |call: &str| {
+            let text = format!("import torch._dynamo\n{call}\ndef f(): pass\n");
+            let found = permissions(&Program::parse(text).unwrap()).into_iter();
+            found.collect::<Vec<_>>().join(" ")
+        };
+        let name = "torch._dynamo.config.reorderable_logging_functions";
+        assert_eq!(
+            of("@torch._dynamo.config.patch(reorderable_logging_functions={f})"),
+            format!("{name}={{f}}")
+        );
+        assert_eq!(
+            of("@torch._dynamo.config.patch({'reorderable_logging_functions': 1})"),
+            format!("{name}=1")
+        );
+        assert_eq!(of("@torch._dynamo.config.patch('verbose', True)"), "");
     }
 }

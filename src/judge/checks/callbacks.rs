@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use minrepro_reducers::{
-    analysis::handed_on::{handed_on, ran, registered, running, taken_by_handed_on},
+    analysis::handed_on::{handed_on, needed_by_handed_on, ran, registered, running, take_any},
     syntax::Program,
     torch::environment::captures_graphs,
 };
@@ -36,9 +36,9 @@ pub(super) const KIND: Kind = Kind {
 struct Callbacks {
     /// Those that run.
     ran: BTreeSet<String>,
-    /// How many parameters they have, if they need not run as long as they have those.
+    /// How many arguments they need, if they need not run as long as they take those.
     #[serde(default)]
-    taken: BTreeMap<String, BTreeSet<usize>>,
+    needed: BTreeMap<String, BTreeSet<usize>>,
     /// The methods among them that only a decorator hands on, each with its class. A candidate with
     /// the class has them.
     registered: BTreeSet<(String, String)>,
@@ -58,10 +58,10 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         .is_some_and(|showing| probe.measure.report_site(showing).is_some());
     if !reports {
         let found = Callbacks {
-            taken: taken_by_handed_on(program),
+            needed: needed_by_handed_on(program),
             ..Callbacks::default()
         };
-        return Ok((!found.taken.is_empty()).then(|| Box::new(found) as Box<dyn Check>));
+        return Ok((!found.needed.is_empty()).then(|| Box::new(found) as Box<dyn Check>));
     }
     let text = running(program, &handed_on(program)).text(program);
     let Some(job) = text.and_then(|text| probe.changed_job(program, text)) else {
@@ -87,15 +87,12 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 impl Callbacks {
     /// Those of the functions that a candidate still passes on and that must run.
     fn left(&self, candidate: &Shown<'_>) -> BTreeSet<String> {
-        let mut left = &self.ran & &handed_on(candidate.program);
-        if !self.taken.is_empty() {
-            let its = taken_by_handed_on(candidate.program).into_iter();
-            let changed = its.filter(|(name, its)| {
-                let known = self.taken.get(name);
-                known.is_some_and(|known| !its.is_subset(known))
-            });
-            left.extend(changed.map(|(name, _)| name));
-        }
+        let its = handed_on(candidate.program);
+        let mut left = &self.ran & &its;
+        let changed = self.needed.iter().filter(|(name, numbers)| {
+            its.contains(name.as_str()) && !take_any(candidate.program, name, numbers)
+        });
+        left.extend(changed.map(|(name, _)| name.clone()));
         left
     }
 
