@@ -9,22 +9,26 @@ use crate::{
     torch::names::Torch,
 };
 
-/// Whether the `forward` of such a function returns one of its inputs as it is, which autograd
-/// treats specially.
+/// Whether the `forward` of such a function returns one of its inputs as it is, or what it finds
+/// outside, which autograd and compilers treat specially.
 pub fn returns_input(program: &Program) -> bool {
     functions(program).into_iter().any(|class| {
         let mut forward = methods(class).filter(|method| method.name.as_str() == "forward");
-        forward.any(|method| returns_parameter(program, method))
+        forward.any(|method| returns_unassigned(program, method))
     })
 }
 
-/// Whether such a function has no gradient. What captures graphs traces the gradient together with
-/// the function, also where no run ever asks for it.
+/// Whether such a function has no gradient, or one that takes none. What captures graphs traces the
+/// gradient together with the function, also where no run ever asks for it.
 pub fn has_no_gradient(program: &Program) -> bool {
     const GRADIENTS: [&str; 3] = ["backward", "vjp", "jvp"];
     functions(program).into_iter().any(|class| {
-        let mut methods = methods(class);
-        !methods.any(|method| GRADIENTS.contains(&method.name.as_str()))
+        let mut gradients = methods(class).filter(|it| GRADIENTS.contains(&it.name.as_str()));
+        !gradients.any(|gradient| {
+            let parameters = &gradient.parameters;
+            let own = parameters.posonlyargs.len() + parameters.args.len();
+            own > 1 || parameters.vararg.is_some()
+        })
     })
 }
 
@@ -49,20 +53,17 @@ fn methods(class: &StmtClassDef) -> impl Iterator<Item = &StmtFunctionDef> {
     class.body.iter().filter_map(Stmt::as_function_def_stmt)
 }
 
-/// Whether a function returns one of its parameters, which it assigns nothing else.
-fn returns_parameter(program: &Program, function: &StmtFunctionDef) -> bool {
+/// Whether a function returns a name that it does not assign, so one of its parameters or what it
+/// finds outside.
+fn returns_unassigned(program: &Program, function: &StmtFunctionDef) -> bool {
     let within: Vec<AnyNodeRef<'_>> = program.tree().within(function.range).collect();
-    let is_parameter = |name: &str| {
-        let mut all = function.parameters.iter();
-        all.any(|parameter| parameter.name() == name)
-    };
     let is_assigned = |name: &str| {
         let mut names = within.iter().filter_map(|node| node.as_expr_name());
         names.any(|other| other.id == name && !other.ctx.is_load())
     };
     let is_input = |value: &Expr| {
         let name = value.as_name_expr();
-        name.is_some_and(|name| is_parameter(&name.id) && !is_assigned(&name.id))
+        name.is_some_and(|name| !is_assigned(&name.id))
     };
     within.iter().any(|node| match node {
         AnyNodeRef::StmtReturn(result) => match result.value.as_deref() {
@@ -92,6 +93,9 @@ mod tests {
         assert!(!lacks(
             "return x + 1\n    @staticmethod\n    def backward(ctx, g):\n        return g"
         ));
+        assert!(lacks(
+            "return x + 1\n    @staticmethod\n    def backward(ctx):\n        pass"
+        ));
         let module = "import torch\nclass M(torch.nn.Module):\n    def forward(self, x):\n        return x\n";
         assert!(!has_no_gradient(&Program::parse(module).unwrap()));
     }
@@ -100,7 +104,7 @@ mod tests {
     fn inputs_that_are_returned_are_found() {
         let returns = |body: &str| returns_input(&function(body));
         assert!(returns("return x"));
-        assert!(returns("return x, x + 1"));
+        assert!(returns("return x, x + 1") && returns("return y"));
         assert!(!returns("return x.clone()"));
         assert!(!returns("x = x + 1; return x"));
         let module = "import torch\nclass F(torch.nn.Module):\n    def forward(self, x):\n        return x\n";
