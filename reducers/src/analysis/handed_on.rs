@@ -273,7 +273,7 @@ pub fn ran(stderr: &str) -> BTreeSet<String> {
 pub fn needed_by_handed_on(program: &Program) -> BTreeMap<String, BTreeSet<usize>> {
     let handed_on = handed_on(program);
     let mut found: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-    for definition in definitions(program).filter(|it| handed_on.contains(&*it.name)) {
+    for definition in definitions(program).filter(|of| handed_on.contains(&*of.name)) {
         let (least, _) = positional(definition);
         let name = definition.name.to_string();
         found.entry(name).or_default().insert(least);

@@ -291,8 +291,9 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
             || kind.starts_with("finite") && known.iter().any(|known| is_constant(known));
     }
     // Who is given keys takes no object for them.
-    let is_dict = |kind: &str| kind.strip_suffix(EMPTY).unwrap_or(kind) == "dict";
-    if !is_constant(kind) && !is_dict(kind) && known.iter().all(|kind| is_dict(kind)) {
+    let name = |kind| str::strip_suffix(kind, EMPTY).unwrap_or(kind);
+    let is_container = matches!(name(kind), "dict" | "frozenset" | "list" | "set" | "tuple");
+    if !is_constant(kind) && !is_container && known.iter().all(|kind| name(kind) == "dict") {
         return false;
     }
     kind != "None" && (!is_constant(kind) || known.iter().any(|known| is_constant(known)))

@@ -23,7 +23,7 @@ pub fn returns_input(program: &Program) -> bool {
 pub fn has_no_gradient(program: &Program) -> bool {
     const GRADIENTS: [&str; 3] = ["backward", "vjp", "jvp"];
     functions(program).into_iter().any(|class| {
-        let mut gradients = methods(class).filter(|it| GRADIENTS.contains(&it.name.as_str()));
+        let mut gradients = methods(class).filter(|of| GRADIENTS.contains(&of.name.as_str()));
         !gradients.any(|gradient| {
             let parameters = &gradient.parameters;
             let own = parameters.posonlyargs.len() + parameters.args.len();
