@@ -136,7 +136,11 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         let variable = &self.variables()[variable];
         let bindings = variable.bindings.iter().map(|binding| binding.statement);
         let bindings = bindings.filter_map(|range| self.tree.at(range));
-        let changes = variable.uses.iter().filter_map(|used| {
+        // What a module does is no change of it.
+        let mut bound = variable.bindings.iter();
+        let is_value = bound.all(|binding| binding.kind != BindingKind::Import);
+        let uses = variable.uses.iter().filter(move |_| is_value);
+        let changes = uses.filter_map(|used| {
             let statement = self.tree.at(used.statement)?;
             let node = self.tree.statements[statement].node;
             let change = Change::of(self.tree.program, node, used.range);
