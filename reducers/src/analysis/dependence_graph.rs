@@ -120,33 +120,33 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         found
     }
 
+    /// The statements that change the value of a variable in place, executed or not.
+    fn in_place(&self, variable: usize) -> impl Iterator<Item = usize> + '_ {
+        let uses = self.variables()[variable].uses.iter();
+        uses.filter_map(|used| {
+            let statement = self.tree.at(used.statement)?;
+            let node = self.tree.statements[statement].node;
+            let change = Change::of(self.tree.program, node, used.range);
+            (change == Some(Change::InPlace)).then_some(statement)
+        })
+    }
+
     /// The executed statements that change the value of a variable in place.
     pub(crate) fn changes_in_place(&self, variable: usize) -> impl Iterator<Item = usize> + '_ {
-        let is_in_place = |(statement, range): &(usize, TextRange)| {
-            let node = self.tree.statements[*statement].node;
-            Change::of(self.tree.program, node, *range) == Some(Change::InPlace)
-        };
-        let changes = self.uses(variable).filter(is_in_place);
-        changes.map(|(statement, _)| statement)
+        let changes = self.in_place(variable);
+        changes.filter(|&statement| self.tree.statements[statement].is_executed)
     }
 
     /// The statements that would bind a variable, or change its value in place, but were not
     /// executed.
     pub(crate) fn missed(&self, variable: usize) -> impl Iterator<Item = usize> + '_ {
-        let variable = &self.variables()[variable];
-        let bindings = variable.bindings.iter().map(|binding| binding.statement);
-        let bindings = bindings.filter_map(|range| self.tree.at(range));
+        let bindings = self.variables()[variable].bindings.iter();
         // What a module does is no change of it.
-        let mut bound = variable.bindings.iter();
+        let mut bound = bindings.clone();
         let is_value = bound.all(|binding| binding.kind != BindingKind::Import);
-        let uses = variable.uses.iter().filter(move |_| is_value);
-        let changes = uses.filter_map(|used| {
-            let statement = self.tree.at(used.statement)?;
-            let node = self.tree.statements[statement].node;
-            let change = Change::of(self.tree.program, node, used.range);
-            (change == Some(Change::InPlace)).then_some(statement)
-        });
-        self.unexecuted_of(bindings.chain(changes))
+        let binding = bindings.filter_map(|binding| self.tree.at(binding.statement));
+        let changes = self.in_place(variable).filter(move |_| is_value);
+        self.unexecuted_of(binding.chain(changes))
     }
 
     /// The statements that would assign an attribute, or change its value in place, but were not
