@@ -176,7 +176,7 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "PYTHON")]
     pub python: Option<PathBuf>,
     /// Time limit of each run in seconds [default: four times the slowest baseline run, at least
-    /// 10, at most 60].
+    /// 3 for candidates and 10 for other runs, at most 60].
     ///
     /// Time that a run waits for a processor that other processes use does not count. Idle runs are
     /// killed after twice the slowest baseline run, at least 1 second.

@@ -10,7 +10,7 @@ use super::{
     confirmation::RUNS,
     error::BaselineFailure,
     measure::Measure,
-    probe::Probe,
+    probe::{CandidateLimits, Probe},
     seeding,
     subject::{FIRST_TIMEOUT, FLAKY_RUNS, Subject},
 };
@@ -26,7 +26,7 @@ pub struct Established {
     pub record: BaselineRecord,
     /// What counts as the bug.
     pub measure: Measure,
-    /// The time limit of a candidate.
+    /// The time limit of a run.
     pub timeout: Duration,
     /// From where candidates start.
     pub calibration: Calibration,
@@ -38,13 +38,17 @@ pub struct Established {
 }
 
 impl Established {
-    /// For how long a candidate may do nothing but wait: one that waits for longer than the script
-    /// as given ran at all waits for something that never comes. `None` where that is the bug, or
-    /// where the user's own test is run.
-    pub fn idle(&self) -> Option<Duration> {
-        const LEAST: Duration = Duration::from_secs(1);
+    /// What sets candidates narrower limits than other runs have: one that waits for longer than
+    /// the script as given ran at all waits for something that never comes, and one that works for
+    /// several times as long does not end. `None` where that is the bug, or where the user's own
+    /// test is run.
+    fn candidate_limits(&self, subject: &Subject) -> Option<CandidateLimits> {
+        const LEAST_IDLE: Duration = Duration::from_secs(1);
         let waits = self.measure.is_hang() || matches!(self.measure, Measure::Test(_));
-        (!waits).then(|| (self.record.wall * 2).max(LEAST))
+        (!waits).then(|| CandidateLimits {
+            idle: (self.record.wall * 2).max(LEAST_IDLE),
+            timeout: subject.candidate_timeout(self.record.wall),
+        })
     }
 
     /// How long the last look at a result takes, with so many runs at a time, if the result takes
@@ -64,7 +68,8 @@ impl Established {
     /// How to run and judge programs by these facts.
     pub fn probe<'a>(&'a self, subject: &'a Subject) -> Probe<'a> {
         let start = self.calibration.start;
-        subject.probe(&self.measure, self.timeout, self.idle(), start)
+        let limits = self.candidate_limits(subject);
+        subject.probe(&self.measure, self.timeout, limits, start)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     probe::Probe,
 };
 use crate::{
-    oracle::{Verdict, is_called_by_library},
+    oracle::{Verdict, failing_package, is_called_by_library},
     runner::{Exception, Outcome},
 };
 
@@ -22,6 +22,8 @@ pub(super) struct Shown<'a> {
     pub(super) report_site: Option<ReportSite>,
     /// The lines of the script on which it failed, outermost frame first.
     pub(super) failed_at: Vec<u32>,
+    /// The installed package in whose code it failed, if it did not fail in the script's own.
+    pub(super) failing_package: Option<String>,
     /// Whether a library called the innermost of them.
     pub(super) is_called_by_library: bool,
     /// The class of the object that lacked an attribute, if it failed by that.
@@ -44,6 +46,11 @@ impl<'a> Shown<'a> {
             program,
             report_site: probe.measure.report_site(outcome),
             failed_at: failed_at(outcome),
+            failing_package: outcome
+                .exception
+                .as_ref()
+                .and_then(failing_package)
+                .map(str::to_owned),
             is_called_by_library: outcome.exception.as_ref().is_some_and(is_called_by_library),
             lacking_class: outcome.exception.as_ref().and_then(lacking_class),
             left: left(outcome),
@@ -56,6 +63,7 @@ impl<'a> Shown<'a> {
             program,
             report_site,
             failed_at: Vec::new(),
+            failing_package: None,
             is_called_by_library: false,
             lacking_class: None,
             left: None,

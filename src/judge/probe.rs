@@ -33,6 +33,15 @@ pub enum Demand {
     IfBetter,
 }
 
+/// The limits of a run that a candidate is judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct CandidateLimits {
+    /// For how long it may only wait.
+    pub idle: Duration,
+    /// For how long it may run.
+    pub timeout: Duration,
+}
+
 /// Runs programs and judges the outcomes.
 #[derive(Clone, Copy)]
 pub struct Probe<'a> {
@@ -44,8 +53,8 @@ pub struct Probe<'a> {
     pub measure: &'a Measure,
     /// The time limit of a run.
     pub timeout: Duration,
-    /// For how long a candidate may only wait.
-    pub idle: Option<Duration>,
+    /// What candidates are limited to, if not as other runs.
+    pub candidate_limits: Option<CandidateLimits>,
     /// From where runs start.
     pub start: Start,
 }
@@ -75,11 +84,13 @@ impl Probe<'_> {
         bytes: &Arc<[u8]>,
         variables: Arc<[(String, Option<String>)]>,
     ) -> Job {
+        let limits = self.candidate_limits;
+        let timeout = limits.map_or(self.timeout, |limits| limits.timeout);
         Job {
             start: self.start,
-            idle: self.idle,
+            idle: limits.map(|limits| limits.idle),
             variables,
-            ..Job::new(Arc::clone(bytes), self.timeout)
+            ..Job::new(Arc::clone(bytes), timeout)
         }
     }
 

@@ -396,6 +396,7 @@ impl Judge for RunnerJudge<'_> {
         let job = Job {
             sought,
             idle: None,
+            timeout: self.probe.timeout,
             ..self.probe.candidate_job(&candidate.bytes, variables)
         };
         // A traced run that does not show the bug is of no use, so a flaky one is run until it

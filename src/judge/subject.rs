@@ -12,7 +12,7 @@ use minrepro_reducers::syntax::Program;
 use super::{
     kept::Kept,
     measure::Measure,
-    probe::{GivenControl, Probe},
+    probe::{CandidateLimits, GivenControl, Probe},
 };
 use crate::{
     oracle::{Baseline, Forbidden, Obstacle, Seed, Spec, obstacle},
@@ -113,7 +113,7 @@ impl Subject {
         &'a self,
         measure: &'a Measure,
         timeout: Duration,
-        idle: Option<Duration>,
+        candidate_limits: Option<CandidateLimits>,
         start: Start,
     ) -> Probe<'a> {
         Probe {
@@ -121,15 +121,25 @@ impl Subject {
             controls: &self.controls,
             measure,
             timeout,
-            idle,
+            candidate_limits,
             start,
         }
     }
 
     /// The time limit of a run: the user's, else four times the slowest baseline run within bounds.
     pub fn timeout(&self, wall: Duration) -> Duration {
+        self.timeout_within(wall, [Duration::from_secs(10), Duration::from_mins(1)])
+    }
+
+    /// The time limit of a candidate, as that of a run. The script takes this long without being
+    /// traced, so the limit need not allow for more.
+    pub(super) fn candidate_timeout(&self, wall: Duration) -> Duration {
+        self.timeout_within(wall, [Duration::from_secs(3), Duration::from_mins(1)])
+    }
+
+    fn timeout_within(&self, wall: Duration, [least, most]: [Duration; 2]) -> Duration {
         let of_user = self.settings.timeout;
-        of_user.unwrap_or_else(|| (wall * 4).clamp(Duration::from_secs(10), Duration::from_mins(1)))
+        of_user.unwrap_or_else(|| (wall * 4).clamp(least, most))
     }
 
     /// The time limit of a candidate if the bug is that it does not end. The time that the script

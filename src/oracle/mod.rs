@@ -41,7 +41,7 @@ pub use origin::{
     RaiseOrigin, claim, compiled_lines, is_called_by_library, lines_called_by_library, own_lines,
 };
 pub use pattern::{Pattern, WORD};
-pub use raise_site::{RaiseSite, is_in_library, is_later};
+pub use raise_site::{RaiseSite, failing_package, is_in_library, is_later};
 pub use seed::Seed;
 pub use sequential_test::SequentialTest;
 pub use signature::Signature;
@@ -51,4 +51,4 @@ pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged differently, or evidence is written differently;
 /// journals written under older rules are not read.
-pub const RULES: u32 = 42;
+pub const RULES: u32 = 43;

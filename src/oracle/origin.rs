@@ -22,7 +22,7 @@ pub struct RaiseOrigin {
 
 impl RaiseOrigin {
     /// The origin of an exception, if its traceback shows it.
-    pub(super) fn of(exception: &Exception) -> Option<Self> {
+    pub fn of(exception: &Exception) -> Option<Self> {
         Some(Self {
             stated: is_raised(exception),
             site: RaiseSite::of(exception)?,

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    runner::{Exception, TracebackFrame, installed_path, is_installed},
+    runner::{Exception, TracebackFrame, installed_path, is_installed, package_path},
     text::pattern,
 };
 
@@ -153,6 +153,14 @@ pub fn is_in_library(exception: &Exception) -> bool {
         .is_some_and(|last| !is_own(exception, last))
 }
 
+/// The installed package in whose code an exception was raised, or whose code called what raised
+/// it.
+pub fn failing_package(exception: &Exception) -> Option<&str> {
+    let path = package_path(&exception.frames.last()?.file)?;
+    let top = path.split('/').next()?;
+    Some(top.strip_suffix(".py").unwrap_or(top))
+}
+
 /// Whether an exception ended a script later in its text than another one did. Each comes with the
 /// number of lines of its script, of which one may have more lines at its beginning.
 pub fn is_later(one: (&Exception, usize), other: (&Exception, usize)) -> bool {
@@ -250,6 +258,19 @@ mod tests {
             RaiseSite::typed(&site.argument()).contains(&site),
             "{site:?}"
         );
+    }
+
+    #[test]
+    fn a_package_is_known_by_its_folder_or_its_file() {
+        let of = |file: &str| {
+            let exception = raised(&[("/w/a.py", "<module>", "f()"), (file, "f", "g()")]);
+            failing_package(&exception).map(str::to_owned)
+        };
+        let of_package = |path: &str| of(&format!("/v/lib/python3.11/site-packages/{path}"));
+        assert_eq!(of_package("lib/kernels/sums.py").as_deref(), Some("lib"));
+        assert_eq!(of_package("six.py").as_deref(), Some("six"));
+        assert_eq!(of("/usr/lib/python3.11/json/decoder.py"), None);
+        assert_eq!(of("/w/a.py"), None);
     }
 
     #[test]

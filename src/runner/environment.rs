@@ -206,6 +206,14 @@ pub(super) fn inherited_variables(
         .collect()
 }
 
+/// The variables that say where compilers keep what they compiled, and folders for it. Some write
+/// beside the code of packages otherwise, and fail where they cannot.
+const COMPILERS: [(&str, &str); 3] = [
+    ("NUMBA_CACHE_DIR", "numba"),
+    ("TORCHINDUCTOR_CACHE_DIR", "inductor"),
+    ("TRITON_CACHE_DIR", "triton"),
+];
+
 /// The environment of a run: the kept part of `user`, folders for temporary files and caches, then
 /// `own` on top.
 pub(super) fn environment(
@@ -232,11 +240,9 @@ pub(super) fn environment(
         set(name, &temporary);
     }
     set("PWD", &work.to_string_lossy());
-    set(
-        "TORCHINDUCTOR_CACHE_DIR",
-        &cache.join("inductor").to_string_lossy(),
-    );
-    set("TRITON_CACHE_DIR", &cache.join("triton").to_string_lossy());
+    for (name, folder) in COMPILERS {
+        set(name, &cache.join(folder).to_string_lossy());
+    }
     for (name, value) in own {
         set(name, value);
     }
@@ -366,6 +372,7 @@ mod tests {
             ("PYTHONHASHSEED", "0"),
             ("TMPDIR", "/t"),
             ("PWD", "/w"),
+            ("NUMBA_CACHE_DIR", "/c/numba"),
             ("TORCHINDUCTOR_CACHE_DIR", "/c/inductor"),
         ] {
             assert_eq!(result[name], value, "{name}");

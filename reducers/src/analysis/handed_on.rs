@@ -292,7 +292,7 @@ pub fn take_any(program: &Program, name: &str, numbers: &BTreeSet<usize>) -> boo
 }
 
 /// How many positional arguments a function takes, at least and at most.
-fn positional(definition: &StmtFunctionDef) -> (usize, Option<usize>) {
+pub(super) fn positional(definition: &StmtFunctionDef) -> (usize, Option<usize>) {
     let parameters = &definition.parameters;
     let all = parameters.posonlyargs.iter().chain(&parameters.args);
     let least = all.clone().filter(|each| each.default.is_none()).count();

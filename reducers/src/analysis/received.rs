@@ -16,7 +16,10 @@ use crate::{
         observation::{Observation, marked},
         own_classes::{OwnClasses, declarations},
     },
-    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::{Expr, Stmt},
+    },
 };
 
 /// The mark of the kind of an empty container.
@@ -359,6 +362,24 @@ pub fn made_by_packages(program: &Program) -> Operations {
         .chain(declared)
         .map(|name| format!("{name}()"))
         .collect()
+}
+
+/// The calls by which the program's classes that derive from others' construct their objects: what
+/// these hand to their base, it keeps.
+pub fn made_by_constructors(program: &Program) -> Operations {
+    let classes = OwnClasses::of(program);
+    let bodies = classes.derived().flat_map(|class| classes.body(class));
+    let constructors = bodies
+        .filter_map(Stmt::as_function_def_stmt)
+        .filter(|def| matches!(def.name.as_str(), "__init__" | "__new__"));
+    let nodes = constructors.flat_map(|def| program.tree().within(def.range));
+    let calls = nodes.filter_map(|node| node.as_expr_call().copied());
+    let names = calls.filter_map(|call| match &*call.func {
+        Expr::Name(name) => Some(&name.id),
+        Expr::Attribute(attribute) => Some(&attribute.attr.id),
+        _ => None,
+    });
+    names.map(|name| format!("{name}()")).collect()
 }
 
 /// The classes of a program that derive from others', or that packages make otherwise.

@@ -31,6 +31,8 @@ checks! {
     caught,
     callbacks,
     failing_call,
+    failing_package,
+    protocols,
     sources,
     received,
     library_paths,
@@ -40,6 +42,7 @@ checks! {
     checked_tensors,
     side_effects,
     needed_parts,
+    repeated_calls,
     steadiness,
 }
 

@@ -4,7 +4,7 @@
 //! is wrong, and no control shows when it is, the calls must receive the same values, or what is
 //! left of them: what a package should answer to anything else, only the author knows.
 
-use minrepro_reducers::analysis::received::{Received, receiving};
+use minrepro_reducers::analysis::received::{Received, made_by_constructors, receiving};
 use serde_json::Value;
 
 use super::{
@@ -46,7 +46,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         // A value that differs from run to run binds no candidate.
         one.clone().exactly_by(&calls.operations, others)
     } else {
-        one.clone().by(&calls.operations)
+        let by_constructors = made_by_constructors(script.program);
+        one.clone().by(&(&calls.operations | &by_constructors))
     };
     let received = received.with_classes_of(script.program);
     Ok((!received.is_empty()).then(|| Box::new(received) as Box<dyn Check>))

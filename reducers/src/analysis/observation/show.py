@@ -82,6 +82,9 @@ def short(text):
 def described(value, depth=4):
     """The kind of a value, with its text or parts if these are known."""
     kind = type(value)
+    # A shape is a row of numbers.
+    if isinstance(value, tuple) and not hasattr(kind, "_fields"):
+        kind = tuple
     of_numpy = kind.__module__ == "numpy"
     if value is None:
         return ["None"]

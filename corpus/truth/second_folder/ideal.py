@@ -1,0 +1,4 @@
+import os
+
+os.mkdir("monday")
+os.mkdir("monday")

@@ -1,0 +1,4 @@
+import os
+
+open("monday", "w")
+os.mkdir("monday")
