@@ -52,6 +52,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 impl Check for FailingPackage {
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
         let Self(package) = self;
+        // Its code may have been extracted, or lead to a failure by itself.
         let calls_it = || packages(shown.program, &shown.failed_at, None).contains(package);
         let holds = shown.failing_package.is_some() || calls_it();
         (!holds).then_some(Verdict::Vacuous)

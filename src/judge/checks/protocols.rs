@@ -45,6 +45,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 
 impl Check for Protocols {
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
+        // A class may be merged with another, so its name does not count.
         let its = Protocols::of(shown.program, &shown.failed_at);
         (!self.has_left(&its)).then_some(Verdict::Vacuous)
     }

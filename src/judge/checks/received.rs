@@ -46,6 +46,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         // A value that differs from run to run binds no candidate.
         one.clone().exactly_by(&calls.operations, others)
     } else {
+        // A constructor may run long before the failure, and its object keep what it got.
         let by_constructors = made_by_constructors(script.program);
         one.clone().by(&(&calls.operations | &by_constructors))
     };

@@ -47,11 +47,13 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     if script.is_flaky || matches!(probe.measure, Measure::Test(_)) {
         return Ok(None);
     }
+    // Of a death by a signal or a hang, no line tells what failed.
     let lines = script.showing.map(failed_at).unwrap_or_default();
     let Some((job, names)) = job(probe, program, &lines) else {
         return Ok(None);
     };
     let outcomes = probe.run(&[job])?;
+    // What fails in another way, too, may lack what the earlier calls gave.
     let run = outcomes
         .first()
         .and_then(|outcome| ControlRun::of(probe, outcome));
