@@ -12,24 +12,26 @@ use crate::{
 };
 
 /// The program without the statements before a failing one, in the same function, that call what
-/// it calls; with the names of what they call. `None` if there are none.
+/// it calls; with the names of what they call. `None` if there are none. What the program's own
+/// functions leave behind, other statements may leave behind as well.
 pub fn without_repeated_calls(
     program: &Program,
     failed_at: &[u32],
 ) -> Option<(String, BTreeSet<String>)> {
     let tree = StatementTree::untraced(program);
+    let own = program.defined_names();
     let mut edits = EditSet::default();
     let mut names = BTreeSet::new();
     for &line in failed_at {
         let Some(failing) = tree.on_line(SourceLine::of_program(line)) else {
             continue;
         };
-        let Some(name) = called(program, &tree.statements[failing]) else {
+        let Some(name) = called(&own, program, &tree.statements[failing]) else {
             continue;
         };
         let function = tree.function_of(failing);
         for (index, before) in tree.statements[..failing].iter().enumerate() {
-            if tree.function_of(index) == function && called(program, before) == Some(name) {
+            if tree.function_of(index) == function && called(&own, program, before) == Some(name) {
                 edits.remove(before.place);
                 names.insert(name.to_owned());
             }
@@ -41,17 +43,22 @@ pub fn without_repeated_calls(
 /// Whether two statements of a function call the same.
 pub fn repeats_calls(program: &Program) -> bool {
     let tree = StatementTree::untraced(program);
+    let own = program.defined_names();
     let mut seen = BTreeSet::new();
     let mut statements = tree.statements.iter().enumerate();
     statements.any(|(index, statement)| {
-        let name = called(program, statement);
+        let name = called(&own, program, statement);
         name.is_some_and(|name| !seen.insert((tree.function_of(index), name)))
     })
 }
 
 /// The function that a statement calls first, as it is written: of a chain, the first call, and
-/// of what is only printed, its own.
-fn called<'p>(program: &'p Program, statement: &Statement<'p>) -> Option<&'p str> {
+/// of what is only printed, its own; none if it is the program's own.
+fn called<'p>(
+    own: &BTreeSet<String>,
+    program: &'p Program,
+    statement: &Statement<'p>,
+) -> Option<&'p str> {
     let mut value = statement.value()?;
     loop {
         let call = match value {
@@ -71,7 +78,11 @@ fn called<'p>(program: &'p Program, statement: &Statement<'p>) -> Option<&'p str
             _ if is_print => call.arguments.args.iter().find(|arg| arg.is_call_expr())?,
             Expr::Attribute(method) if method.value.is_call_expr() => &method.value,
             inner @ Expr::Call(_) => inner,
-            name => return Some(program.slice(name.range())),
+            name => {
+                let name = program.slice(name.range());
+                let last = name.rsplit('.').next().unwrap_or(name);
+                return (!own.contains(last)).then_some(name);
+            }
         };
     }
 }
@@ -112,7 +123,11 @@ mod tests {
     fn what_is_called_once_repeats_nothing() {
         check("x = lib.a()\ny = lib.b(x)\n", &[2], None);
         check("lib.a()\nx = 1 + lib.a()\n", &[2], None);
-        let program = Program::parse("def f():\n    g()\ng()\n").unwrap();
-        assert!(!repeats_calls(&program));
+        for text in [
+            "def f():\n    g()\ng()\n",
+            "def f(): pass\nf()\nx.f()\nx.f()\n",
+        ] {
+            assert!(!repeats_calls(&Program::parse(text).unwrap()));
+        }
     }
 }
