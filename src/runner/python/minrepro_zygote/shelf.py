@@ -96,7 +96,8 @@ class Shelf:
 
     def exec_module(self, module):
         name = module.__spec__.name
-        module.__spec__ = self.specs[name]
+        # A module may refuse new attributes, and then kept the specification that it had.
+        vars(module)["__spec__"] = self.specs[name]
         found = [each for each in self.known.get(name) or self.closure(name) if each in self.modules]
         if self.is_passed_by(found) or any(each in sys.modules for each in found if each != name):
             leave(self.note_path, self.json, "unfit")

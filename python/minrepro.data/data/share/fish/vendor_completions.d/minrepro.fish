@@ -32,7 +32,7 @@ complete -c minrepro -n "__fish_minrepro_needs_command" -l good -d 'Require that
 complete -c minrepro -n "__fish_minrepro_needs_command" -l min-rate -d 'The share of runs that must show a flaky bug [default: a sixteenth of the script\'s own]' -r
 complete -c minrepro -n "__fish_minrepro_needs_command" -l test -d 'An interestingness test: a command that exits with 0 if the candidate is interesting' -r
 complete -c minrepro -n "__fish_minrepro_needs_command" -s p -l python -d 'The interpreter [default: one that fits the script\'s metadata, else that of the project\'s `.venv`, else that of the active virtual or conda environment, else python3]' -r -F
-complete -c minrepro -n "__fish_minrepro_needs_command" -s t -l timeout -d 'Time limit of each run in seconds [default: four times the slowest baseline run, at least 10, at most 60]' -r
+complete -c minrepro -n "__fish_minrepro_needs_command" -s t -l timeout -d 'Time limit of each run in seconds [default: four times the slowest baseline run, at least 3 for candidates and 10 for other runs, at most 60]' -r
 complete -c minrepro -n "__fish_minrepro_needs_command" -l memory -d 'Memory limit of each run with all its processes, such as 4G [default: 16G, or three quarters of the machine\'s memory]' -r
 complete -c minrepro -n "__fish_minrepro_needs_command" -l env -d 'Set an environment variable in each run' -r
 complete -c minrepro -n "__fish_minrepro_needs_command" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, using the network and reaching other processes' -r -f -a "auto\t'As far as this system allows'
@@ -93,7 +93,7 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l good -d 'Req
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l min-rate -d 'The share of runs that must show a flaky bug [default: a sixteenth of the script\'s own]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l test -d 'An interestingness test: a command that exits with 0 if the candidate is interesting' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s p -l python -d 'The interpreter [default: one that fits the script\'s metadata, else that of the project\'s `.venv`, else that of the active virtual or conda environment, else python3]' -r -F
-complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s t -l timeout -d 'Time limit of each run in seconds [default: four times the slowest baseline run, at least 10, at most 60]' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand check" -s t -l timeout -d 'Time limit of each run in seconds [default: four times the slowest baseline run, at least 3 for candidates and 10 for other runs, at most 60]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l memory -d 'Memory limit of each run with all its processes, such as 4G [default: 16G, or three quarters of the machine\'s memory]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l env -d 'Set an environment variable in each run' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand check" -l sandbox -d 'Whether to keep runs from writing outside their scratch folders, using the network and reaching other processes' -r -f -a "auto\t'As far as this system allows'
