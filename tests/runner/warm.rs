@@ -241,7 +241,7 @@ macro_rules! files {
     };
 }
 
-files! { allocator exceptions exits folders installed library modules processes shutdown state streams threads }
+files! { allocator exceptions exits folders installed library modules processes shutdown state streams strict threads }
 
 #[test]
 fn every_file_is_run() {
