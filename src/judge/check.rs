@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{
     error::BaselineFailure,
     library_calls::LibraryCalls,
+    measure::Measure,
     objection::{Objection, Shown},
     observer::{Observer, Patience, observe},
     probe::Probe,
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     oracle::{Verdict, is_later},
-    runner::{Job, Outcome, RunError},
+    runner::{Exception, Job, Outcome, RunError},
 };
 
 /// How often a check looks at a result before it is said not to hold.
@@ -153,6 +154,17 @@ impl Script<'_> {
         let before = self.program.text().lines().count();
         let exceptions = outcome.exception.as_ref().zip(showing);
         exceptions.is_some_and(|(after, showing)| is_later((after, lines), (showing, before)))
+    }
+
+    /// The exception that shows the bug, if its mechanism counts and no control shows that the
+    /// script is right.
+    pub(super) fn uncontrolled_exception(&self, so_far: &Checks) -> Option<&Exception> {
+        let measure = self.probe.measure;
+        let counts = !matches!(measure, Measure::Test(_)) && measure.has_mechanism();
+        let showing = self
+            .showing
+            .filter(|_| counts && !so_far.has_full_control());
+        showing?.exception.as_ref()
     }
 
     /// What a traced run shows; none if it does not show the bug while it is traced.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::probe::Probe;
 use crate::{
     oracle::{Likeness, Verdict},
-    runner::{End, Outcome},
+    runner::{End, Job, Outcome, RunError},
 };
 
 /// A run of the script under a control, where it does not show the bug.
@@ -40,6 +40,20 @@ impl ControlRun {
             signal: signal(outcome),
             words: probe.measure.words_printed_by(outcome),
         })
+    }
+
+    /// The run of a program under a control; none if the program does not succeed there, or still
+    /// prints words of the bug.
+    ///
+    /// # Errors
+    ///
+    /// The run could not be made.
+    pub(super) fn of_success(probe: &Probe<'_>, job: Job) -> Result<Option<Self>, RunError> {
+        let outcomes = probe.run(&[job])?;
+        let run = outcomes
+            .first()
+            .and_then(|outcome| Self::of(probe, outcome));
+        Ok(run.filter(|run| run.succeeds && !run.prints_words()))
     }
 
     /// Whether it fails by an exception.

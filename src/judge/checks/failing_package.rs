@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::super::{
     check::{Applied, Check, Checks, Kind, Script},
-    measure::Measure,
     objection::Shown,
 };
 use crate::oracle::{RaiseOrigin, Verdict, failing_package};
@@ -34,16 +33,10 @@ struct FailingPackage(String);
     reason = "other kinds run the script and may fail"
 )]
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
-    let is_test = matches!(script.probe.measure, Measure::Test(_));
-    if is_test || so_far.has_full_control() || !script.probe.measure.has_mechanism() {
-        return Ok(None);
-    }
-    let exception = script
-        .showing
-        .and_then(|showing| showing.exception.as_ref());
     // What the package itself raises, only it can raise.
     let is_native = |origin: RaiseOrigin| !origin.stated;
-    let package = exception
+    let package = script
+        .uncontrolled_exception(so_far)
         .filter(|raised| RaiseOrigin::of(raised).is_some_and(is_native))
         .and_then(failing_package);
     Ok(package.map(|package| Box::new(FailingPackage(package.to_owned())) as Box<dyn Check>))
@@ -54,12 +47,12 @@ impl Check for FailingPackage {
         let Self(package) = self;
         // Its code may have been extracted, or lead to a failure by itself.
         let calls_it = || packages(shown.program, &shown.failed_at, None).contains(package);
-        let holds = shown.failing_package.is_some() || calls_it();
+        let holds = shown.failing_package.as_ref() == Some(package) || calls_it();
         (!holds).then_some(Verdict::Vacuous)
     }
 
     fn claim(&self) -> Option<String> {
-        Some(format!("it fails in or on `{}`", self.0))
+        Some(format!("it fails in `{}`, or depends on it", self.0))
     }
 
     fn findings(&self) -> Value {

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::super::{
     check::{Applied, Check, Checks, Kind, Script},
-    measure::Measure,
     objection::Shown,
 };
 use crate::oracle::{Verdict, is_in_library, own_lines};
@@ -29,13 +28,8 @@ pub(super) const KIND: Kind = Kind {
     reason = "other kinds run the script and may fail"
 )]
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
-    let is_test = matches!(script.probe.measure, Measure::Test(_));
-    if is_test || so_far.has_full_control() || !script.probe.measure.has_mechanism() {
-        return Ok(None);
-    }
     let exception = script
-        .showing
-        .and_then(|showing| showing.exception.as_ref())
+        .uncontrolled_exception(so_far)
         .filter(|raised| is_in_library(raised));
     let found = exception
         .map(|raised| Protocols::of(script.program, &own_lines(raised)))

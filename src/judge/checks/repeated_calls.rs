@@ -52,13 +52,9 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Some((job, names)) = job(probe, program, &lines) else {
         return Ok(None);
     };
-    let outcomes = probe.run(&[job])?;
     // What fails in another way, too, may lack what the earlier calls gave.
-    let run = outcomes
-        .first()
-        .and_then(|outcome| ControlRun::of(probe, outcome));
-    let succeeds = run.filter(|run| run.succeeds && !run.prints_words());
-    Ok(succeeds.map(|run| Box::new(RepeatedCalls { run, names }) as Box<dyn Check>))
+    let run = ControlRun::of_success(probe, job)?;
+    Ok(run.map(|run| Box::new(RepeatedCalls { run, names }) as Box<dyn Check>))
 }
 
 impl Check for RepeatedCalls {

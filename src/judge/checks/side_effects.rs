@@ -52,12 +52,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(job) = site.and_then(|site| job(probe, program, &site)) else {
         return Ok(None);
     };
-    let outcomes = probe.run(&[job])?;
-    let run = outcomes
-        .first()
-        .and_then(|outcome| ControlRun::of(probe, outcome));
-    let succeeds = run.filter(|run| run.succeeds && !run.prints_words());
-    Ok(succeeds.map(|run| Box::new(SideEffects(run)) as Box<dyn Check>))
+    let run = ControlRun::of_success(probe, job)?;
+    Ok(run.map(|run| Box::new(SideEffects(run)) as Box<dyn Check>))
 }
 
 impl Check for SideEffects {
