@@ -7,7 +7,7 @@ use super::{
     calibration::{Before, Calibration, calibrate},
     check::{Checks, Script},
     checks,
-    confirmation::RUNS,
+    confirmation::CONFIRMING_RUNS,
     error::BaselineFailure,
     measure::Measure,
     probe::{CandidateLimits, Probe},
@@ -54,7 +54,7 @@ impl Established {
     /// How long the last look at a result takes, with so many runs at a time, if the result takes
     /// as long as the script: the runs that confirm it, and one for each check.
     pub fn last_look(&self, jobs: usize) -> Duration {
-        let runs = RUNS + usize::from(!self.checks.is_empty()) + self.checks.len();
+        let runs = CONFIRMING_RUNS + usize::from(!self.checks.is_empty()) + self.checks.len();
         self.record.wall * runs.div_ceil(jobs.max(1)) as u32
     }
 
@@ -319,7 +319,7 @@ fn first_runs(
     let run = |number, each| {
         watch(FirstStep::Run {
             number,
-            of: RUNS,
+            of: CONFIRMING_RUNS,
             each,
         });
     };
@@ -330,7 +330,7 @@ fn first_runs(
         number += 1;
         slowest = slowest.max(outcome.timing.wall);
         seen.push(outcome.clone());
-        if number <= RUNS {
+        if number <= CONFIRMING_RUNS {
             run(number, Some(slowest));
         }
     };
@@ -341,14 +341,14 @@ fn first_runs(
     };
     if !subject.may_be_warm() {
         return Ok(alone(subject.baseline_runs(
-            RUNS,
+            CONFIRMING_RUNS,
             Start::Cold,
             &mut ended,
         )?));
     }
-    let mut fresh = subject.baseline_runs(RUNS - 1, Start::Recorded, &mut ended)?;
+    let mut fresh = subject.baseline_runs(CONFIRMING_RUNS - 1, Start::Recorded, &mut ended)?;
     let is_endless = fresh.iter().any(|outcome| outcome.end == End::Timeout);
-    if fresh.len() < RUNS - 1 || is_endless {
+    if fresh.len() < CONFIRMING_RUNS - 1 || is_endless {
         return Ok(alone(fresh));
     }
     let specs = &subject.settings.specs;

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How often the script is run before, and the result after, the reduction.
-pub(super) const RUNS: usize = 3;
+pub const CONFIRMING_RUNS: usize = 3;
 
 /// The last runs of the result.
 #[derive(
@@ -79,8 +79,8 @@ pub fn confirm(
         .find_map(|outcome| probe.measure.mismatch(outcome));
     Ok((
         Confirmed {
-            same: RUNS - failed,
-            of: RUNS,
+            same: CONFIRMING_RUNS - failed,
+            of: CONFIRMING_RUNS,
             enough: false,
         },
         elsewhere,
@@ -96,7 +96,7 @@ pub(super) fn last_runs(
     timeout: Duration,
     already: usize,
 ) -> Vec<Job> {
-    let mut jobs = vec![Job::new(bytes, timeout); RUNS];
+    let mut jobs = vec![Job::new(bytes, timeout); CONFIRMING_RUNS];
     let compiles = Cost::of(program).environment.compiler > CompilerRank::Eager;
     if compiles {
         jobs[0].variables = NO_CACHES
@@ -106,6 +106,10 @@ pub(super) fn last_runs(
     }
     // However many runs there were, the one without compiled code is made: a bug may live in a
     // graph that an earlier candidate left in the cache.
-    jobs.truncate(RUNS.saturating_sub(already).max(usize::from(compiles)));
+    jobs.truncate(
+        CONFIRMING_RUNS
+            .saturating_sub(already)
+            .max(usize::from(compiles)),
+    );
     jobs
 }

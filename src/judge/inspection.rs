@@ -38,7 +38,8 @@ impl Inspection {
     }
 }
 
-/// Judges a program by the baseline of a script.
+/// Judges a program by the baseline of a script. If it seems to show the bug, fresh runs confirm it,
+/// as many as those of a result less those that are `spared`.
 ///
 /// # Errors
 ///
@@ -47,6 +48,7 @@ pub fn inspect(
     subject: &Subject,
     established: &Established,
     program: Arc<Program>,
+    spared: usize,
 ) -> Result<Inspection, Halt> {
     let bytes: Arc<[u8]> = program.encode().unwrap_or_default().into();
     let candidate = Candidate {
@@ -64,7 +66,7 @@ pub fn inspect(
     if !verdict.is_same() {
         return refused(&judge, subject, established, &candidate);
     }
-    let (confirmed, mismatch) = judge.confirm_result(&candidate.program, None, 0)?;
+    let (confirmed, mismatch) = judge.confirm_result(&candidate.program, None, spared)?;
     if !confirmed.is_certain() && mismatch.is_none() {
         let (same, of) = (confirmed.same, confirmed.of);
         let shown = format!("the bug in only {same} of {of} fresh runs");

@@ -29,7 +29,7 @@ mod truth;
 pub use baseline::{Established, FirstStep, establish};
 pub use calibration::Calibration;
 pub use check::Checks;
-pub use confirmation::{Confirmed, confirm};
+pub use confirmation::{CONFIRMING_RUNS, Confirmed, confirm};
 pub use contract::{Candidate, Halt, Judge, Judged, Retraction};
 pub use error::BaselineFailure;
 pub use inlining::{Alone, Inlining, inline, stands_alone};

@@ -89,9 +89,11 @@ impl RaiseOrigin {
 /// `unittest` leaves its own frames out of the tracebacks of its tests, so that the statement of the
 /// script which calls the check comes last.
 fn is_check(exception: &Exception) -> bool {
+    // `pandas/_testing.py` in some versions, `pandas/_testing/asserters.py` in others.
     let is_for_tests = |file: &str| {
-        file.split('/')
-            .any(|folder| folder.ends_with("test") || folder.ends_with("testing"))
+        let path = file.rsplit_once('.').map_or(file, |(path, _)| path);
+        path.split('/')
+            .any(|part| part.ends_with("test") || part.ends_with("testing"))
     };
     let last = exception.frames.last();
     exception.short_class() == "AssertionError"

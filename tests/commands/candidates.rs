@@ -156,6 +156,30 @@ fn a_call_with_wrong_arguments_must_be_made_by_the_same_function() {
 }
 
 #[test]
+fn a_text_that_a_sound_program_prints_as_well_verifies_nothing() {
+    let place = Place::new();
+    let told = "a program without the bug does not print these words";
+    let said = "the script prints these words whatever happens";
+    place.file("x.py", "import json\njson.loads('1')\nprint('went on')\n");
+    let found = place.shown(&["x.py", "-s", "stdout:went on"]);
+    assert!(
+        found.starts_with("status: 7\n") && found.contains(&format!("NOT verified: {told}")),
+        "{found}"
+    );
+    assert!(found.contains(said), "{found}");
+    // Something decides whether these words are printed.
+    place.file(
+        "y.py",
+        "import json\nif json.loads('0.1') * 3 != 0.3:\n    print('differs')\n",
+    );
+    let found = place.shown(&["y.py", "-s", "stdout:differs"]);
+    assert!(
+        found.starts_with("status: 0\n") && !found.contains(said),
+        "{found}"
+    );
+}
+
+#[test]
 fn slips_of_a_case_are_judged_by_three_forms_of_its_signature() {
     let place = Place::new();
     let case = |name: &str, slip: &str, more: &str| {

@@ -123,7 +123,7 @@ fn a_loop_that_never_ends_goes_on_for_the_same_reason() {
         "--signature",
         "timeout",
         "--max-runs",
-        "60",
+        "40",
         "--report",
         "r.json",
     ]);

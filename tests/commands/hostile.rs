@@ -175,17 +175,12 @@ fn a_limit_that_ends_the_script_is_said() {
 fn encodings_survive_all_passes() {
     for (label, text) in [
         ("latin-1", &b"caf\xe9"[..]),
-        ("iso-8859-2", b"\xbelu\xbb"),
-        ("iso-8859-15", b"\xa4\xe9"),
-        ("cp1250", b"\x9elu\x9d"),
-        ("cp1251", b"\xef\xf0\xe8"),
         ("cp1252", b"\x80uro"),
         ("koi8-r", b"\xd0\xd2\xc9"),
         ("euc-jp", b"\xb4\xc1\xbb\xfa"),
         ("shift_jis", b"\x8a\xbf\x8e\x9a"),
         ("gbk", b"\xba\xba\xd7\xd6"),
         ("big5", b"\xba\x7e\xa6\x72"),
-        ("euc-kr", b"\xc7\xd1\xb1\xdb"),
     ] {
         let place = Place::new();
         let line = [b"# -*- coding: ", label.as_bytes(), b" -*-\r\n"].concat();

@@ -150,7 +150,8 @@ fn pairs_of_modules_do_the_same_in_one_file() {
     let mut numbers = Numbers(26);
     let snippets = snippets();
     let [mut same, mut refused, mut wrong, mut untouched] = [0; 4];
-    let pairs: usize = std::env::var("MINREPRO_PAIRS").map_or(100, |count| count.parse().unwrap());
+    let pairs: usize =
+        std::env::var("MINREPRO_TEST_PAIRS").map_or(40, |count| count.parse().unwrap());
     for _ in 0..pairs {
         let first = snippets[numbers.below(snippets.len())];
         let second = snippets[numbers.below(snippets.len())];

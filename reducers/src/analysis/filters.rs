@@ -4,9 +4,13 @@
 use crate::{
     analysis::{
         assignments::assigned_values,
-        dependence_check::{ReportSite, Rest, told},
+        dependence_check::{Nodes, ReportSite, Rest, told},
+        statement_tree::StatementTree,
     },
-    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::{Expr, ExprCall},
+    },
 };
 
 /// Through how many variables the iterable of a loop is followed.
@@ -35,6 +39,88 @@ pub fn is_decided(program: &Program, report_site: &ReportSite) -> bool {
             || loops.any(|stmt| is_filtered(program, &stmt.iter, DEPTH))
     });
     found.contains(&true)
+}
+
+/// Whether each statement that makes a report is no more than the print of a text, which the
+/// program comes to whatever happens: no condition, loop or handler is around it or around a call of
+/// its function, and nothing before it ends the program. Then a sound program prints it as well.
+pub fn is_made_anyway(program: &Program, report_site: &ReportSite) -> bool {
+    let found = told(program, report_site, None, &|tree, nodes, frames| {
+        let [statement] = frames[..] else {
+            return false;
+        };
+        let stmt = tree.statements[statement].node.as_stmt_expr();
+        let call = stmt.and_then(|stmt| stmt.value.as_call_expr());
+        call.is_some_and(prints) && is_reached_anyway(tree, nodes, statement, DEPTH)
+    });
+    !found.is_empty() && !is_decided(program, report_site) && !found.contains(&false)
+}
+
+/// Whether a call prints a text that stands in it.
+fn prints(call: &ExprCall) -> bool {
+    let is_print = match &*call.func {
+        Expr::Name(name) => name.id == "print",
+        Expr::Attribute(method) => method.attr.as_str() == "write",
+        _ => false,
+    };
+    let mut given = call.arguments.args.iter();
+    is_print && given.any(|value| value.is_string_literal_expr() || value.is_f_string_expr())
+}
+
+/// Whether a program comes to a statement if nothing fails before it. What a package calls is
+/// reached as the package decides.
+fn is_reached_anyway(
+    tree: &StatementTree<'_>,
+    nodes: &Nodes<'_>,
+    statement: usize,
+    depth: usize,
+) -> bool {
+    let Some(depth) = depth.checked_sub(1) else {
+        return false;
+    };
+    let rest = Rest::of(tree, nodes);
+    let function = tree.function_of(statement);
+    let around = tree.ancestors(statement);
+    let mut around = around.filter(|&outer| tree.function_of(outer) == function);
+    let is_plain = around.all(|outer| {
+        let node = tree.statements[outer].node;
+        node.is_stmt_with()
+            || node.is_stmt_try()
+            || node.is_stmt_class_def()
+            || Some(outer) == function
+            || node.is_stmt_if() && !rest.conditions(statement).contains(&outer)
+    });
+    let is_last = rest.conditions(statement).iter().all(|&condition| {
+        let node = tree.statements[condition].node;
+        !node.is_stmt_if() && !node.is_stmt_while() && !node.is_stmt_match()
+    });
+    if !is_plain
+        || !is_last
+        || !rest.passed(&[statement]).is_empty()
+        || rest.is_in_handler(statement)
+    {
+        return false;
+    }
+    let Some(function) = function else {
+        return true;
+    };
+    let name = tree.statements[function].node.as_stmt_function_def();
+    let Some(name) = name.map(|function| function.name.as_str()) else {
+        return false;
+    };
+    let calls = |statement: &usize| {
+        let mut calls = nodes[*statement]
+            .iter()
+            .filter_map(AnyNodeRef::as_expr_call);
+        calls.any(|call| match &*call.func {
+            Expr::Name(called) => called.id == name,
+            Expr::Attribute(method) => method.attr.as_str() == name,
+            _ => false,
+        })
+    };
+    let callers: Vec<usize> = (0..tree.statements.len()).filter(calls).collect();
+    let mut reached = callers.iter();
+    !callers.is_empty() && reached.all(|&caller| is_reached_anyway(tree, nodes, caller, depth))
 }
 
 /// Whether a comprehension with a condition gives a value, or something that it is made of.
@@ -79,5 +165,38 @@ mod tests {
         };
         assert!(raised("if x:\n    raise E\n") && !raised("raise E\n"));
         assert!(raised("t.assertEqual(x, y)\n"));
+    }
+
+    #[test]
+    fn a_text_is_printed_anyway_if_nothing_decides() {
+        let of = |text: &str| {
+            let site = ReportSite::Words(["wrong".to_owned()].into());
+            is_made_anyway(&Program::parse(text).unwrap(), &site)
+        };
+        assert!(of("import lib\nlib.f()\nprint('wrong')\n"));
+        assert!(of(
+            "def f():\n    lib.g()\n    print('wrong')\nif __name__ == '__main__':\n    f()\n"
+        ));
+        assert!(of(
+            "async def f():\n    await lib.g()\n    print(f'wrong {x}')\nasync def main():\n    \
+                    await f()\nlib.run(main())\n"
+        ));
+        // A condition, a loop, a handler, what is tried before, or what ends the program.
+        assert!(!of("if x > 1:\n    print('wrong')\n"));
+        assert!(!of("for x in y:\n    print('wrong')\n"));
+        assert!(!of("try:\n    lib.f()\nexcept E:\n    print('wrong')\n"));
+        assert!(!of(
+            "try:\n    lib.f()\n    print('wrong')\nexcept E:\n    print('right')\n"
+        ));
+        assert!(!of("if x:\n    raise E\nprint('wrong')\n"));
+        assert!(!of("def f():\n    if x: return\n    print('wrong')\nf()\n"));
+        assert!(!of("def f():\n    print('wrong')\nif x:\n    f()\n"));
+        // A package decides whether it calls the function, and a function of the program's own what
+        // it prints.
+        assert!(!of("def hook():\n    print('wrong')\nlib.register(hook)\n"));
+        assert!(!of(
+            "def tell(text):\n    if x: print(text)\ntell('wrong')\n"
+        ));
+        assert!(!of("text = 'wrong' if x else 'right'\nprint(text)\n"));
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     cli::{Failure, RunArgs},
     commands::{check::halted, session::Session},
     journal::Journal,
-    judge::{BaselineFailure, Inspection, establish, inspect},
+    judge::{BaselineFailure, CONFIRMING_RUNS, Inspection, establish, inspect},
     oracle::{BaselineError, Spec},
     report,
 };
@@ -33,8 +33,9 @@ impl Judgements {
     }
 }
 
-/// Judges the ideal and the slips of a case by each form of its signature.
-pub(super) fn judgements(case: &Case, args: &RunArgs) -> Result<Judgements, Failure> {
+/// Judges the ideal and the slips of a case by each form of its signature. What seems to show the bug
+/// is run that often in fresh interpreters.
+pub(super) fn judgements(case: &Case, args: &RunArgs, runs: usize) -> Result<Judgements, Failure> {
     let mut session = Session::start(&case.target, args)?;
     let mut found = Judgements::default();
     let mut seen = BTreeSet::new();
@@ -53,7 +54,7 @@ pub(super) fn judgements(case: &Case, args: &RunArgs) -> Result<Judgements, Fail
         };
         // The same runs of the same programs, judged by another signature.
         session.subject.runner.replay();
-        found.judge(case, &session, form)?;
+        found.judge(case, &session, form, runs)?;
     }
     for (file, forms) in &case.expected.holes {
         for form in forms {
@@ -74,7 +75,14 @@ impl Judgements {
     }
 
     /// Judges all programs by the signature that is set.
-    fn judge(&mut self, case: &Case, session: &Session, form: Brevity) -> Result<(), Failure> {
+    fn judge(
+        &mut self,
+        case: &Case,
+        session: &Session,
+        form: Brevity,
+        runs: usize,
+    ) -> Result<(), Failure> {
+        let spared = CONFIRMING_RUNS.saturating_sub(runs);
         let subject = &session.subject;
         let mut established = match establish(subject, &mut Journal::in_memory(), &|_| {}) {
             Ok(established) => established,
@@ -95,7 +103,8 @@ impl Judgements {
         let all = ideal.iter().chain(&case.slips);
         let mut wrong = 0;
         for (at, (file, program)) in all.enumerate() {
-            let inspection = inspect(subject, &established, Arc::clone(program)).map_err(halted)?;
+            let inspection =
+                inspect(subject, &established, Arc::clone(program), spared).map_err(halted)?;
             self.judged += 1;
             let is_ideal = at == 0;
             let is_right = match &inspection {

@@ -13,7 +13,7 @@ use super::super::{
     probe::{Demand, GivenControl, Probe},
 };
 use crate::{
-    judge::confirmation::RUNS,
+    judge::confirmation::CONFIRMING_RUNS,
     runner::{Job, Outcome, RunError},
 };
 
@@ -73,9 +73,9 @@ fn known(
     let job = Job::new((*bytes).into(), probe.timeout);
     // Where nothing is demanded, the first run mostly shows that this is no control.
     let batches = if is_demanded {
-        [RUNS, 0]
+        [CONFIRMING_RUNS, 0]
     } else {
-        [1, RUNS - 1]
+        [1, CONFIRMING_RUNS - 1]
     };
     for runs in batches {
         for outcome in control

@@ -26,6 +26,7 @@ checks! {
     numeric_divergence,
     dependence,
     printed,
+    said_anyway,
     endless,
     comparison,
     caught,

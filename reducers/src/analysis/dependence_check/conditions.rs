@@ -20,7 +20,7 @@ impl Rest<'_, '_> {
     }
 
     /// Whether a statement stands in the handler of an exception.
-    pub(super) fn is_in_handler(&self, statement: usize) -> bool {
+    pub(crate) fn is_in_handler(&self, statement: usize) -> bool {
         !self.handled(statement).is_empty()
     }
 
@@ -47,7 +47,7 @@ impl Rest<'_, '_> {
 
     /// The assertions before the innermost frame, within its function, the conditions on which the
     /// program would have raised or ended, and what is tried together with the frame.
-    pub(super) fn passed(&self, frames: &[usize]) -> Vec<usize> {
+    pub(crate) fn passed(&self, frames: &[usize]) -> Vec<usize> {
         let outline = self.outline;
         let Some(&last) = frames.last() else {
             return Vec::new();
@@ -88,7 +88,7 @@ impl Rest<'_, '_> {
 
     /// The statements that decide whether another is reached, within its function: those around it,
     /// and those before it that may leave.
-    pub(super) fn conditions(&self, statement: usize) -> Vec<usize> {
+    pub(crate) fn conditions(&self, statement: usize) -> Vec<usize> {
         let outline = self.outline;
         let function = outline.function_of(statement);
         let is_here = |&statement: &usize| {
