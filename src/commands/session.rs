@@ -37,8 +37,8 @@ pub(super) struct Session {
     /// The path of the script, or of the program that stands for another input.
     script: PathBuf,
     pub(super) interpreter: Option<Interpreter>,
-    /// The other interpreters in which the script may succeed.
-    others: Vec<Interpreter>,
+    /// The identities of the other interpreters in which the script may succeed.
+    others: Vec<String>,
     pub(super) subject: Subject,
     /// The script before anything was inlined.
     uninlined: Arc<Program>,
@@ -266,11 +266,7 @@ impl Session {
             .iter()
             .map(|spec| spec.text.as_str())
             .collect();
-        let others: Vec<&str> = self
-            .others
-            .iter()
-            .map(|found| found.identity.as_str())
-            .collect();
+        let others = &self.others;
         let args = &self.args;
         let test = args.test.as_deref().unwrap_or_default();
         let variables = self.subject.runner.inherited_variables();

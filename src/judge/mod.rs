@@ -36,7 +36,7 @@ pub use inlining::{Alone, Inlining, inline, stands_alone};
 pub use inspection::{Inspection, inspect};
 pub use kept::Kept;
 pub use measure::Measure;
-pub use probe::{Demand, GivenControl, Probe};
+pub use probe::{ControlSetting, Demand, GivenControl, Probe};
 pub use runner_judge::RunnerJudge;
 pub use subject::{FLAKY_RUNS, Settings, Subject, Warmth, cores};
 pub use truth::{CheckFinding, Truth};

@@ -1,6 +1,6 @@
 //! How a program is run and judged in one session. All checks share it.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use minrepro_reducers::{syntax::Program, trace::evidence::Evidence};
 
@@ -15,10 +15,46 @@ use crate::{
 pub struct GivenControl {
     /// As it was typed, or its name.
     pub name: String,
-    /// Runs programs under it.
-    pub runner: Runner,
+    /// What is different there.
+    pub setting: ControlSetting,
     /// What programs have to do there.
     pub demand: Demand,
+}
+
+/// What is different under a control that is no part of the script.
+pub enum ControlSetting {
+    /// Anything: this runs programs under it.
+    Any(Box<Runner>),
+    /// The interpreter, and nothing else.
+    Interpreter(Arc<Path>),
+}
+
+impl GivenControl {
+    /// The runner of its own, if it has one.
+    pub(super) fn runner(&self) -> Option<&Runner> {
+        match &self.setting {
+            ControlSetting::Any(runner) => Some(runner),
+            ControlSetting::Interpreter(_) => None,
+        }
+    }
+
+    /// Runs jobs under it.
+    pub(super) fn run(
+        &self,
+        probe: &Probe<'_>,
+        mut jobs: Vec<Job>,
+    ) -> Result<Vec<Outcome>, RunError> {
+        let runner = match &self.setting {
+            ControlSetting::Any(runner) => runner,
+            ControlSetting::Interpreter(path) => {
+                for job in &mut jobs {
+                    job.interpreter = Some(Arc::clone(path));
+                }
+                probe.runner
+            }
+        };
+        runner.run_all(&jobs, &mut |_, _| {})
+    }
 }
 
 /// What programs have to do under a control.
@@ -31,6 +67,12 @@ pub enum Demand {
     /// Succeed, or fail as the script does. If the script does not come further than where it shows
     /// the bug, this is no control.
     IfBetter,
+    /// The same, in place of the control before it, if that is one: a version of Python between that
+    /// and the script's own. The less is different, the more the control says of the bug.
+    IfNearer,
+    /// The same, or `IfBetter` if none is known: the version next to the script's own. A later one
+    /// may refuse the script for another reason.
+    IfNearest,
 }
 
 /// The limits of a run that a candidate is judged by.

@@ -342,16 +342,16 @@ impl Subject {
 
     /// From then on no run is made, controls included.
     pub fn set_deadline(&self, deadline: Option<Instant>) {
-        for control in &self.controls {
-            control.runner.set_deadline(deadline);
+        for runner in self.controls.iter().filter_map(GivenControl::runner) {
+            runner.set_deadline(deadline);
         }
         self.runner.set_deadline(deadline);
     }
 
     /// Sets variables for every run from now on.
     pub(super) fn set_variables(&self, variables: Vec<(String, String)>) {
-        for control in &self.controls {
-            control.runner.set_variables(variables.clone());
+        for runner in self.controls.iter().filter_map(GivenControl::runner) {
+            runner.set_variables(variables.clone());
         }
         self.runner.set_variables(variables);
     }

@@ -96,6 +96,11 @@ impl Interpreter {
         })
     }
 
+    /// What changes when the interpreter at a path changes, without starting it.
+    pub fn identity_of(path: &Path) -> String {
+        identity(path, &[])
+    }
+
     /// The version of an installed package, without a part after a `+`; none if the package is not
     /// installed.
     pub fn package(&self, name: &str) -> Option<String> {

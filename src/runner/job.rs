@@ -1,6 +1,10 @@
 //! A run to be made. Created by the judge and the commands.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 /// One run: these bytes as the script, under this time limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub struct Job {
     pub start: Start,
     /// Variables that are set, or not set, besides those of all runs.
     pub variables: Arc<[(String, Option<String>)]>,
+    /// The interpreter, if it is another than that of the setup. Such a run is cold and is not traced.
+    pub interpreter: Option<Arc<Path>>,
     /// A folder that receives the files that the run leaves in the folder named by `ARTIFACTS`.
     /// Such a run is cold.
     pub artifacts: Option<PathBuf>,
@@ -64,6 +70,7 @@ impl Job {
             keeps_last: false,
             start: Start::Cold,
             variables: Arc::default(),
+            interpreter: None,
             artifacts: None,
         }
     }

@@ -364,6 +364,7 @@ impl Warm {
         match job.start {
             // A warm interpreter has read its environment already and does not read it again.
             _ if !job.variables.is_empty() || job.artifacts.is_some() => Ok(None),
+            _ if job.interpreter.is_some() => Ok(None),
             Start::Cold => Ok(None),
             Start::Recorded => self.run_recorded(job, &stop).await,
             Start::Warm => self.run_warm(job, &stop).await,

@@ -244,6 +244,9 @@ impl Workspace {
     /// The order to run a job in its folders.
     pub(super) fn run_order(&self, scratch: &Scratch, job: &Job) -> std::io::Result<RunOrder> {
         let mut argv = self.argv(&scratch.candidate);
+        if let Some(interpreter) = &job.interpreter {
+            argv[0] = interpreter.to_string_lossy().into_owned();
+        }
         let question = (job.traced && job.hangs).then(|| scratch.question());
         if job.traced && matches!(self.setup.command, Command::Python { .. }) {
             let [tracer, out] = [python::tracer(&self.root), scratch.trace()]
@@ -267,6 +270,8 @@ impl Workspace {
         } = scratch;
         let writable = [root.clone(), self.cache()];
         let mut order = self.order(argv, [root, work, temporary], writable.into(), job.timeout);
+        let interpreter = job.interpreter.iter();
+        (order.bounds.readable).extend(interpreter.map(|path| path.to_path_buf()));
         order.limits.idle = job.idle;
         order.limits.question = question;
         if job.artifacts.is_some() {

@@ -1,6 +1,6 @@
 //! The verbs on input that works.
 
-use std::{fs, process::Stdio, time::Duration};
+use std::{fs, os::unix::fs::PermissionsExt, process::Stdio, time::Duration};
 
 use super::{NOISY, Place, SIGNATURE};
 use crate::support::{command, interpreters, processes_with, skip, snapshot};
@@ -963,6 +963,37 @@ fn what_shows_under_the_users_control_does_not_count() {
         stderr.contains("the bug shows under the control `MODE=fast` as well"),
         "{stderr}"
     );
+}
+
+#[test]
+fn the_nearest_other_version_that_succeeds_is_the_control() {
+    const NAME: &str = "the_nearest_other_version_that_succeeds_is_the_control";
+    let Some((minor, python)) = interpreters().last_key_value() else {
+        return skip(NAME, "no CPython was found");
+    };
+    let place = Place::new();
+    let python = python.to_str().unwrap();
+    // They stand for versions that are not here: the first has the bug as well.
+    for (ahead, option) in [(1, "-B"), (2, "-Xdev"), (3, "-Xdev")] {
+        let name = format!("bin/python3.{}", minor + ahead);
+        let path = place.file(&name, format!("#!/bin/sh\nexec {python} {option} \"$@\"\n"));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let script = "import sys\nnoise = [1, 2]\nrows = noise * 2\n\
+         if not sys.flags.dev_mode:\n    rows = rows[:0]\nrows[0]\n";
+    place.file("x.py", script);
+    let mut command = place.command(&["x.py", "-p", python]);
+    let ended = command.env("PATH", place.work().join("bin")).output();
+    let ended = ended.unwrap();
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{stderr}");
+    let text = place.read("x.min.py");
+    assert!(
+        text.contains("sys.flags") && !text.contains("* 2"),
+        "{text}"
+    );
+    let claim = format!("verified: it succeeds under `Python 3.{}`", minor + 2);
+    assert!(stderr.contains(&claim), "{stderr}");
 }
 
 #[test]

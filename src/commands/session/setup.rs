@@ -15,7 +15,7 @@ use minrepro_reducers::{
 
 use crate::{
     cli::{Exit, Failure, RunArgs, SandboxWhen},
-    judge::{Demand, GivenControl, cores},
+    judge::{ControlSetting, Demand, GivenControl, cores},
     oracle::Spec,
     runner::{
         Allowed, Command, Inherited, Interpreter, Limits, RunError, Runner, Sandbox, Setup,
@@ -128,20 +128,21 @@ pub(super) fn words(test: &str) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
-/// The controls that the user named, or else other versions of Python; and the interpreters of
-/// those by interpreter.
+/// The controls that the user named, or else other versions of Python; and the identities of the
+/// interpreters of those by interpreter.
 pub(super) fn controls(
     args: &RunArgs,
     setup: &Setup,
     program: &Program,
     interpreter: Option<&Interpreter>,
-) -> Result<(Vec<GivenControl>, Vec<Interpreter>), Failure> {
+) -> Result<(Vec<GivenControl>, Vec<String>), Failure> {
     let mut controls = Vec::new();
-    let mut interpreters = Vec::new();
+    let mut identities = Vec::new();
     if let Some(named) = &args.control {
+        let runner = Runner::start(control(named, setup)?)?;
         controls.push(GivenControl {
             name: named.clone(),
-            runner: Runner::start(control(named, setup)?)?,
+            setting: ControlSetting::Any(Box::new(runner)),
             demand: Demand::NotShow,
         });
     }
@@ -149,47 +150,53 @@ pub(super) fn controls(
         let (good, runner) = under(named, setup)?;
         controls.push(GivenControl {
             name: format!("--good {}", named.display()),
-            runner,
+            setting: ControlSetting::Any(Box::new(runner)),
             demand: Demand::Succeed,
         });
-        interpreters.push(good);
+        identities.push(good.identity);
     }
-    let own = interpreter.filter(|_| controls.is_empty());
-    for path in own.map_or_else(Vec::new, |own| other_versions(own, program)) {
-        // One that does not answer is no control.
-        let Ok((other, runner)) = under(&path, setup) else {
-            continue;
-        };
-        controls.push(GivenControl {
-            name: other.description.clone(),
-            runner,
-            demand: Demand::IfBetter,
-        });
-        interpreters.push(other);
+    if let Some(own) = interpreter.filter(|_| controls.is_empty()) {
+        for ((major, minor), path, demand) in other_versions(own, program) {
+            identities.push(Interpreter::identity_of(&path));
+            controls.push(GivenControl {
+                name: format!("Python {major}.{minor}"),
+                setting: ControlSetting::Interpreter(path.into()),
+                demand,
+            });
+        }
     }
-    Ok((controls, interpreters))
+    Ok((controls, identities))
 }
 
-/// The newest and the oldest other version of Python on this machine, if a program needs nothing
-/// else: a bug of Python itself may be mended in the one, and not be there yet in the other.
-fn other_versions(interpreter: &Interpreter, program: &Program) -> Vec<PathBuf> {
+/// The other versions of Python on this machine, if a program needs nothing else: the newer ones
+/// from the newest on, then the older ones from the oldest on. A bug of Python itself may be mended
+/// in the newest and not be there yet in the oldest; then the others show where it begins or ends.
+fn other_versions(
+    interpreter: &Interpreter,
+    program: &Program,
+) -> Vec<((u8, u8), PathBuf, Demand)> {
     let imported = ImportedNames::of(program.tree());
     if imported.has_installed() || imported.ask_for_version(program) {
         return Vec::new();
     }
-    let mut others = installed_interpreters();
-    others.remove(&interpreter.version);
-    let newest = others
-        .pop_last()
-        .filter(|(version, _)| *version > interpreter.version);
-    let oldest = others
-        .pop_first()
-        .filter(|(version, _)| *version < interpreter.version);
-    newest
-        .into_iter()
-        .chain(oldest)
-        .map(|(_, path)| path)
-        .collect()
+    let mut older = installed_interpreters();
+    older.remove(&interpreter.version);
+    let newer = older.split_off(&interpreter.version);
+    let newer: Vec<_> = newer.into_iter().rev().collect();
+    let older: Vec<_> = older.into_iter().collect();
+    let mut found = Vec::new();
+    for side in [newer, older] {
+        let nearest = side.len().saturating_sub(1);
+        for (at, (version, path)) in side.into_iter().enumerate() {
+            let demand = match at {
+                0 => Demand::IfBetter,
+                at if at == nearest => Demand::IfNearest,
+                _ => Demand::IfNearer,
+            };
+            found.push((version, path, demand));
+        }
+    }
+    found
 }
 
 /// Another interpreter, and a runner that differs in nothing else.

@@ -50,14 +50,37 @@ struct KnownControl {
 /// it has to.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let mut found: Vec<KnownControl> = Vec::new();
+    // Whether the control before is one, so that a nearer one takes its place.
+    let mut is_last_one = false;
     for control in script.probe.controls {
-        let of_user = control.demand != Demand::IfBetter;
+        let is_demanded = is_demanded(control);
+        let is_nearer = is_last_one && control.demand != Demand::IfBetter;
         // One other version says as much as two.
-        if of_user || found.is_empty() && !script.is_flaky {
-            found.extend(known(script, control)?);
+        let is_first = found.is_empty() && control.demand != Demand::IfNearer;
+        if !is_demanded && (script.is_flaky || !is_nearer && !is_first) {
+            is_last_one = false;
+            continue;
+        }
+        let known = known(script, control)?;
+        if is_nearer {
+            let last = found.last_mut();
+            let as_good = last.zip(known);
+            let as_good = as_good.filter(|(last, known)| known.run.succeeds || !last.run.succeeds);
+            is_last_one = as_good.is_some();
+            if let Some((last, known)) = as_good {
+                *last = known;
+            }
+        } else {
+            is_last_one = known.is_some() && !is_demanded;
+            found.extend(known);
         }
     }
     Ok((!found.is_empty()).then(|| Box::new(GivenControls(found)) as Box<dyn Check>))
+}
+
+/// Whether the user named a control.
+fn is_demanded(control: &GivenControl) -> bool {
+    matches!(control.demand, Demand::NotShow | Demand::Succeed)
 }
 
 /// What the script does under a control; none if that says nothing.
@@ -66,7 +89,7 @@ fn known(
     control: &GivenControl,
 ) -> Result<Option<KnownControl>, BaselineFailure> {
     let Script { probe, bytes, .. } = script;
-    let is_demanded = control.demand != Demand::IfBetter;
+    let is_demanded = is_demanded(control);
     let lines = script.program.text().lines().count();
     let name = control.name.clone();
     let mut worst: Option<(ControlRun, Outcome)> = None;
@@ -78,10 +101,12 @@ fn known(
         [1, CONFIRMING_RUNS - 1]
     };
     for runs in batches {
-        for outcome in control
-            .runner
-            .run_all(&vec![job.clone(); runs], &mut |_, _| {})?
-        {
+        let outcomes = match control.run(probe, vec![job.clone(); runs]) {
+            // An interpreter that does not start is no control.
+            Err(RunError::NotStarted { .. }) if !is_demanded => return Ok(None),
+            outcomes => outcomes?,
+        };
+        for outcome in outcomes {
             let run = ControlRun::of(probe, &outcome);
             let comes_further = |run: &ControlRun| {
                 run.succeeds || run.fails() && script.is_passed_in(&outcome, lines)
@@ -124,7 +149,7 @@ impl Check for GivenControls {
             let jobs: Vec<Job> = programs
                 .map(|bytes| Job::new(bytes.unwrap_or_default().into(), probe.timeout))
                 .collect();
-            let outcomes = control.runner.run_all(&jobs, &mut |_, _| {})?;
+            let outcomes = control.run(probe, jobs)?;
             let objection = |outcome: &Outcome| {
                 let verdict = run.verdict(probe, outcome);
                 Objection::after(outcome, verdict)
