@@ -1,8 +1,8 @@
 //! Permissions that a program gives a compiler: graph breaks in a region, dynamic sizes, scalars in
-//! graphs. Without such a permission, the compiler refuses by design what it must not refuse with
-//! it. Goes by names. Called by the judge; proposes nothing.
+//! graphs, what holds of sizes that only a run shows. Without such a permission, the compiler
+//! refuses by design what it must not refuse with it. Goes by names. Called by the judge; proposes nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
@@ -39,7 +39,20 @@ const PERMISSIONS: [&str; 10] = [
     "torch.compiler.nested_compile_region",
 ];
 
-/// The permissions that a program gives.
+/// The functions that tell it what holds of a value that only a run shows.
+const STATEMENTS: [&str; 9] = [
+    "torch._check",
+    "torch._check_index",
+    "torch._check_is_size",
+    "torch._check_tensor_all",
+    "torch._check_value",
+    "torch._constrain_as_size",
+    "torch._constrain_as_value",
+    "torch.sym_constrain_range",
+    "torch.sym_constrain_range_for_size",
+];
+
+/// The permissions that a program gives, and what it tells of values, each as often as it does.
 pub fn permissions(program: &Program) -> BTreeSet<String> {
     let tree = program.tree();
     let Some(torch) = Torch::of(program, tree) else {
@@ -57,6 +70,23 @@ pub fn permissions(program: &Program) -> BTreeSet<String> {
     });
     asked
         .chain(settings.map(|setting| format!("{CONFIG}.{setting}")))
+        .chain(stated(program, &torch))
+        .collect()
+}
+
+/// The calls that tell what holds of a value, by their functions and numbers.
+fn stated(program: &Program, torch: &Torch<'_>) -> Vec<String> {
+    let nodes = program.tree().nodes.iter();
+    let calls = nodes.filter_map(|node| node.node.as_expr_call());
+    let called = calls.filter_map(|call| torch.path(&call.func));
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let stated = called.filter(|path| STATEMENTS.contains(&path.as_str()));
+    stated
+        .map(|path| {
+            let count = counts.entry(path.clone()).or_default();
+            *count += 1;
+            format!("{path} {count}")
+        })
         .collect()
 }
 
@@ -133,5 +163,10 @@ mod tests {
             format!("{name}=1")
         );
         assert_eq!(of("@torch._dynamo.config.patch('verbose', True)"), "");
+        // Two bounds of one size are two statements.
+        assert_eq!(
+            of("torch._check(u >= 2); torch._check_is_size(u); torch._check(u < 9)"),
+            "torch._check 1 torch._check 2 torch._check_is_size 1"
+        );
     }
 }
