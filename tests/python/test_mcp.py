@@ -128,7 +128,7 @@ def test_a_cancelled_call_ends_what_it_started(tmp_path):
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        for _ in range(200):
+        for _ in range(1200):
             if not running():
                 break
             await asyncio.sleep(0.05)
