@@ -363,8 +363,12 @@ impl Warm {
     async fn run_job(&self, job: &Job, stop: Stop) -> Ended {
         match job.start {
             // A warm interpreter has read its environment already and does not read it again.
-            _ if !job.variables.is_empty() || job.artifacts.is_some() => Ok(None),
-            _ if job.interpreter.is_some() => Ok(None),
+            _ if !job.variables.is_empty()
+                || job.artifacts.is_some()
+                || job.interpreter.is_some() =>
+            {
+                Ok(None)
+            }
             Start::Cold => Ok(None),
             Start::Recorded => self.run_recorded(job, &stop).await,
             Start::Warm => self.run_warm(job, &stop).await,

@@ -1,5 +1,5 @@
 //! Whether anything decides that a report is made: a condition, or the filter of what it loops
-//! over. Called by the judge; proposes nothing.
+//! over; and whether it is made whatever happens. Called by the judge; proposes nothing.
 
 use crate::{
     analysis::{
@@ -79,29 +79,14 @@ fn is_reached_anyway(
         return false;
     };
     let rest = Rest::of(tree, nodes);
-    let function = tree.function_of(statement);
-    let around = tree.ancestors(statement);
-    let mut around = around.filter(|&outer| tree.function_of(outer) == function);
-    let is_plain = around.all(|outer| {
-        let node = tree.statements[outer].node;
-        node.is_stmt_with()
-            || node.is_stmt_try()
-            || node.is_stmt_class_def()
-            || Some(outer) == function
-            || node.is_stmt_if() && !rest.conditions(statement).contains(&outer)
-    });
-    let is_last = rest.conditions(statement).iter().all(|&condition| {
-        let node = tree.statements[condition].node;
-        !node.is_stmt_if() && !node.is_stmt_while() && !node.is_stmt_match()
-    });
-    if !is_plain
-        || !is_last
-        || !rest.passed(&[statement]).is_empty()
-        || rest.is_in_handler(statement)
-    {
+    let conditions = rest.conditions(statement);
+    let mut conditions = conditions.iter().map(|&at| tree.statements[at].node);
+    let is_plain = conditions
+        .all(|node| node.is_stmt_with() || node.is_stmt_try() || node.is_stmt_class_def());
+    if !is_plain || !rest.passed(&[statement]).is_empty() || rest.is_in_handler(statement) {
         return false;
     }
-    let Some(function) = function else {
+    let Some(function) = tree.function_of(statement) else {
         return true;
     };
     let name = tree.statements[function].node.as_stmt_function_def();

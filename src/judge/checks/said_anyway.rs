@@ -49,8 +49,8 @@ impl Check for SaidAnyway {
     fn describe(&self) -> Vec<String> {
         vec![
             "the script prints these words whatever happens, and so may a program without the bug: \
-             no result can be verified; better words are those that the bug changes, or a setting \
-             without it by `--control`"
+             no result can be verified; give words that only the bug prints, or a setting without \
+             the bug by `--control`"
                 .to_owned(),
         ]
     }
