@@ -15,7 +15,7 @@ use crate::{
     oracle::Baseline,
     report::{ReportForm, check_writable, target, write_atomically},
     runner::{RunError, Start},
-    scrub::script_runner::ScriptRunner as _,
+    scrub::script_runner::{MinimizeTask, ScriptRunner as _},
     target::Target,
 };
 
@@ -118,7 +118,14 @@ fn minimize(
     bench.set_limit(args.minifier_time.unwrap_or(MINIMIZING));
     let output = folder.join("minifier/minimized.py");
     // The words of a graph's failure may differ from the script's; its own were checked.
-    match bench.minimize(Path::new(file), &[], &[], &output) {
+    let task = MinimizeTask {
+        script: Path::new(file),
+        signature: &[],
+        env: &[],
+        good: None,
+        output: &output,
+    };
+    match bench.minimize(&task) {
         Ok(minimized) => {
             found.set_minimized(&minimized.text);
             let stopped = "its minimization was stopped by its limit".to_owned();

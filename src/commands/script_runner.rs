@@ -11,7 +11,7 @@ use super::{reduce, session::Session};
 use crate::{
     cli::{Exit, Failure, Format, Printer, ReduceArgs, RunArgs},
     runner::{Interpreter, Outcome},
-    scrub::script_runner::{MinimizedScript, ScriptRunner, Trial},
+    scrub::script_runner::{MinimizeTask, MinimizedScript, ScriptRunner, Trial},
     target::Target,
 };
 
@@ -95,24 +95,19 @@ impl ScriptRunner for Bench {
         })
     }
 
-    fn minimize(
-        &self,
-        script: &Path,
-        signature: &[String],
-        env: &[(String, String)],
-        output: &Path,
-    ) -> Result<MinimizedScript, Failure> {
+    fn minimize(&self, task: &MinimizeTask<'_>) -> Result<MinimizedScript, Failure> {
         let run = RunArgs {
             python: Some(self.interpreter.path.clone()),
-            env: self.run.env.iter().chain(env).cloned().collect(),
-            signature: signature.to_vec(),
+            env: self.run.env.iter().chain(task.env).cloned().collect(),
+            signature: task.signature.to_vec(),
+            good: task.good.map(Path::to_owned),
             ..self.run.clone()
         };
         let args = ReduceArgs {
             inline: vec!["all".to_owned()],
-            script: Some(script.to_owned()),
+            script: Some(task.script.to_owned()),
             run,
-            output: Some(output.to_owned()),
+            output: Some(task.output.to_owned()),
             max_time: self.limit,
             max_runs: None,
             passes: Vec::new(),

@@ -142,3 +142,36 @@ pub fn compiled_lines(exception: &Exception) -> Vec<u32> {
     let own = lines.filter(|(file, _)| is_of_script(exception, file));
     own.map(|(_, line)| line).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::traceback::parse;
+
+    /// The lines of the script that a failure blames, if a check raised it that ends in this file.
+    fn blamed(class: &str, file: &str) -> Option<Vec<u32>> {
+        let text = format!(
+            "Traceback (most recent call last):\n  File \"/home/me/script.py\", line 4, in <module>\n    \
+             check(a, b)\n  File \"/env/lib/python3.11/site-packages/{file}\", line 90, in check\n    \
+             raise {class}(message)\n{class}: a != b\n"
+        );
+        claim(&parse(&text).unwrap())
+    }
+
+    #[test]
+    fn checks_of_libraries_are_known_by_their_files() {
+        for file in [
+            "pandas/_testing.py",
+            "pandas/_testing/asserters.py",
+            "numpy/testing/_private/utils.py",
+            "torch/testing/_comparison.py",
+            "unittest.py",
+        ] {
+            assert_eq!(blamed("AssertionError", file), Some(vec![4]), "{file}");
+            assert_eq!(blamed("ValueError", file), None, "{file}");
+        }
+        for file in ["pandas/core/frame.py", "testing_tools/core.py"] {
+            assert_eq!(blamed("AssertionError", file), None, "{file}");
+        }
+    }
+}

@@ -34,6 +34,12 @@ pub struct BisectAnswer {
 }
 
 impl BisectAnswer {
+    /// The version next to the change in which the script passes.
+    pub fn passing(&self) -> Option<&str> {
+        let (before, after) = self.change.as_ref()?;
+        Some(if self.is_fixed { after } else { before })
+    }
+
     /// A summary in one sentence.
     pub fn describe(&self) -> String {
         let of = |is_wanted: fn(&VersionProbe) -> bool| -> Vec<&str> {

@@ -23,6 +23,21 @@ pub struct Trial {
     pub timeout: Duration,
 }
 
+/// What to minimize, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct MinimizeTask<'a> {
+    /// The script.
+    pub script: &'a Path,
+    /// The signature of its bug, as typed.
+    pub signature: &'a [String],
+    /// Variables for it.
+    pub env: &'a [(String, String)],
+    /// An interpreter without the bug: the script succeeds in it.
+    pub good: Option<&'a Path>,
+    /// The file for the result.
+    pub output: &'a Path,
+}
+
 /// A minimized script.
 #[derive(Clone, Debug)]
 pub struct MinimizedScript {
@@ -42,14 +57,8 @@ pub struct MinimizedScript {
 pub trait ScriptRunner {
     /// Runs all, several at the same time.
     fn run(&self, trials: &[Trial]) -> Vec<Result<Vec<Outcome>, Failure>>;
-    /// Minimizes a script into another file.
-    fn minimize(
-        &self,
-        script: &Path,
-        signature: &[String],
-        env: &[(String, String)],
-        output: &Path,
-    ) -> Result<MinimizedScript, Failure>;
+    /// Minimizes a script.
+    fn minimize(&self, task: &MinimizeTask<'_>) -> Result<MinimizedScript, Failure>;
     /// The interpreter and its packages: verdicts depend on them, too.
     fn identity(&self) -> String;
     /// The interpreter.

@@ -396,6 +396,35 @@ fn a_fix_is_told_by_the_versions_that_show_it() {
 }
 
 #[test]
+fn a_version_without_the_bug_is_the_control_of_the_minimization() {
+    if !has_gh("controls of minimization") {
+        return;
+    }
+    let made_up = MadeUp {
+        title: "stack fails",
+        code: "import os\n\ndef rows(count):\n    print(os.getpid())\n    return \
+               [torch.ones(count)]\n\nx = rows(3)\nprint(len(x))\ntorch.stack(x)",
+        ..FIXED_BODY
+    };
+    let new = format!("9.9.9={}", FIXED.display());
+    let (place, stderr) = scrubbed(&made_up, &BROKEN, &["--post", "--interpreter", &new]);
+    assert_eq!(place.report()["end"], "Minimized", "{stderr}");
+    assert!(
+        stderr.contains("control: the script succeeds under `--good"),
+        "{stderr}"
+    );
+    let world = place.server.world.lock().unwrap();
+    let body = world.comments[0]["body"].as_str().unwrap();
+    assert!(
+        world.issue["state"] == "open"
+            && body.contains("still reproduces on PyTorch 2.0.0")
+            && body.contains("The bug is in PyTorch 2.0.0 and not in PyTorch 9.9.9.")
+            && body.contains("Minimized repro"),
+        "{body}"
+    );
+}
+
+#[test]
 fn a_crash_that_is_an_error_today_is_an_end_of_its_own() {
     if !has_gh("crashes") {
         return;

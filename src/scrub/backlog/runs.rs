@@ -8,7 +8,7 @@ use std::{
 use crate::{
     cli::Failure,
     runner::Outcome,
-    scrub::script_runner::{MinimizedScript, ScriptRunner, Trial},
+    scrub::script_runner::{MinimizeTask, MinimizedScript, ScriptRunner, Trial},
 };
 
 /// A runner that counts.
@@ -39,14 +39,8 @@ impl ScriptRunner for CountingRunner<'_> {
         ended
     }
 
-    fn minimize(
-        &self,
-        script: &Path,
-        signature: &[String],
-        env: &[(String, String)],
-        output: &Path,
-    ) -> Result<MinimizedScript, Failure> {
-        let minimized = self.inner.minimize(script, signature, env, output)?;
+    fn minimize(&self, task: &MinimizeTask<'_>) -> Result<MinimizedScript, Failure> {
+        let minimized = self.inner.minimize(task)?;
         self.count.fetch_add(minimized.runs, Ordering::Relaxed);
         Ok(minimized)
     }

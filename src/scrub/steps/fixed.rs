@@ -1,7 +1,8 @@
 //! Step 5a: concludes whether a script that passes proves its bug fixed. Finds the version and the
-//! commit with the fix; an older version that shows the bug is the control.
+//! commit with the fix; an older version that shows the bug is the control. For a script that shows
+//! the bug, finds a version without it, the control of its minimization.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use minrepro_reducers::syntax::Program;
 
@@ -184,11 +185,11 @@ fn look_for_doubts(
 fn control(cx: &mut ScrubContext<'_>) -> Result<bool, Failure> {
     let installed = cx.installed()?;
     let Some(own) = installed.torch else {
-        return Ok(cx.found.fixed.as_ref().is_some_and(|answer| {
+        return Ok(cx.found.bisected.as_ref().is_some_and(|answer| {
             answer.is_fixed && answer.change.is_some() && shows_always(answer)
         }));
     };
-    let Some(answer) = &cx.found.fixed else {
+    let Some(answer) = &cx.found.bisected else {
         return Ok(false);
     };
     let newest = answer.versions.iter().rev().find_map(|(version, probe)| {
@@ -225,50 +226,21 @@ fn versions(
     number: Option<u64>,
     proven: ScrubEnd,
 ) -> Result<(), Failure> {
-    let checks = |code: &str| Program::parse(code).is_ok_and(|program| asserts(&program));
-    let typed = &showing.signature;
-    let is_assertion = typed.iter().any(|text| text == "AssertionError");
-    if typed.is_empty() || (is_assertion && !checks(&showing.code)) {
+    if !is_searchable(showing) {
         return Ok(());
     }
     cx.step("5a", "when was it fixed?");
-    let mut environments = environments(&cx.settings.search, cx.tools, cx.printer)?;
-    let installed = cx.installed()?;
-    if let Some(version) = installed.torch
-        && !environments.is_empty()
-        && !environments.iter().any(|known| known.version == version)
-    {
-        environments.push(VersionEnvironment {
-            version,
-            python: cx.runner.python(),
-            env: Vec::new(),
-        });
-        environments.sort_by(|a, b| compare(&a.version, &b.version));
-    }
-    if environments.len() < 2 {
+    let seen = cx.found.ran_with.as_ref().map(|ran| ran.seen.clone());
+    let cure = seen
+        .filter(|_| proven == ScrubEnd::FailsProperly)
+        .and_then(|seen| seen.split_once(", ").map(|(_, raised)| raised.to_owned()));
+    let Some((answer, _)) = bisect(cx, showing, cure)? else {
         cx.decided(
             "there are no other versions to test; add some by `--interpreter VERSION=PYTHON` or \
              `--versions LIST --install`",
         );
         return Ok(());
-    }
-    let specs: Vec<Spec> = typed
-        .iter()
-        .filter_map(|text| Spec::parse(text).ok())
-        .collect();
-    let seen = cx.found.ran_with.as_ref().map(|ran| ran.seen.clone());
-    let question = BisectQuestion {
-        code: &showing.code,
-        env: &showing.env,
-        specs: &specs,
-        at_once: 3,
-        timeout: cx.settings.timeout.max(Duration::from_secs(30)),
-        times: RUNS,
-        cure: seen
-            .filter(|_| proven == ScrubEnd::FailsProperly)
-            .and_then(|seen| seen.split_once(", ").map(|(_, raised)| raised.to_owned())),
     };
-    let answer = search(&question, &environments, &*cx.runner, cx.printer)?;
     cx.decided(&answer.describe());
     let reported = cx.found.reported.as_ref().map(|reported| &reported.what);
     if let (Some((before, after)), Some(checkout), Some(failure)) = (
@@ -291,6 +263,80 @@ fn versions(
         }
         cx.found.changes = found.changes;
     }
-    cx.found.fixed = Some(answer);
+    cx.found.bisected = Some(answer);
     Ok(())
+}
+
+/// Finds a version at hand that does not have the bug, for a script that shows it: the one next to
+/// those that show it. Returns its interpreter.
+pub(in crate::scrub) fn version_without_it(
+    cx: &mut ScrubContext<'_>,
+    showing: &Reproduction,
+) -> Result<Option<PathBuf>, Failure> {
+    if !is_searchable(showing) {
+        return Ok(None);
+    }
+    let Some((answer, environments)) = bisect(cx, showing, None)? else {
+        return Ok(None);
+    };
+    cx.decided(&answer.describe());
+    let passing = answer.passing().and_then(|version| {
+        let mut all = environments.into_iter();
+        all.find(|environment| environment.version == version)
+    });
+    if let Some(passing) = &passing {
+        cx.decided(&format!(
+            "control: the script passes with {}",
+            passing.version
+        ));
+    }
+    cx.found.bisected = Some(answer);
+    Ok(passing.map(|passing| passing.python))
+}
+
+/// Whether another version would show the bug by the same signature: an assertion that the script
+/// does not make itself may be any.
+fn is_searchable(showing: &Reproduction) -> bool {
+    let typed = &showing.signature;
+    let is_assertion = typed.iter().any(|text| text == "AssertionError");
+    let asserts = || Program::parse(&*showing.code).is_ok_and(|program| asserts(&program));
+    !typed.is_empty() && (!is_assertion || asserts())
+}
+
+/// Searches the versions at hand, the installed one included, for the last change of the script's
+/// behaviour; none if there is no other. A crash may be cured by an error.
+fn bisect(
+    cx: &mut ScrubContext<'_>,
+    showing: &Reproduction,
+    cure: Option<String>,
+) -> Result<Option<(BisectAnswer, Vec<VersionEnvironment>)>, Failure> {
+    let mut environments = environments(&cx.settings.search, cx.tools, cx.printer)?;
+    let installed = cx.installed()?;
+    if let Some(version) = installed.torch
+        && !environments.is_empty()
+        && !environments.iter().any(|known| known.version == version)
+    {
+        environments.push(VersionEnvironment {
+            version,
+            python: cx.runner.python(),
+            env: Vec::new(),
+        });
+        environments.sort_by(|a, b| compare(&a.version, &b.version));
+    }
+    if environments.len() < 2 {
+        return Ok(None);
+    }
+    let typed = showing.signature.iter();
+    let specs: Vec<Spec> = typed.filter_map(|text| Spec::parse(text).ok()).collect();
+    let question = BisectQuestion {
+        code: &showing.code,
+        env: &showing.env,
+        specs: &specs,
+        at_once: 3,
+        timeout: cx.settings.timeout.max(Duration::from_secs(30)),
+        times: RUNS,
+        cure,
+    };
+    let answer = search(&question, &environments, &*cx.runner, cx.printer)?;
+    Ok(Some((answer, environments)))
 }

@@ -2,13 +2,13 @@
 
 use minrepro_reducers::syntax::Program;
 
-use super::{ScrubContext, ScrubEnd, Smaller, reproduce::Reproduction};
+use super::{ScrubContext, ScrubEnd, Smaller, fixed::version_without_it, reproduce::Reproduction};
 use crate::{
     cli::{Exit, Failure},
     engine::WhyKept,
     oracle::Verdict,
     report::write_atomically,
-    scrub::{issue::failure::ReportedFailure, python},
+    scrub::{issue::failure::ReportedFailure, python, script_runner::MinimizeTask},
 };
 
 /// A script with at most so many lines of code is not worth a search.
@@ -48,15 +48,16 @@ pub(in crate::scrub) fn minimize(
             "the bug does not show in every run, so the script cannot be minimized".to_owned(),
         ));
     }
+    let good = version_without_it(cx, showing)?;
     let is_wrong_result = cx
         .found
         .reported
         .as_ref()
         .is_some_and(|reported| matches!(reported.what, ReportedFailure::WrongResult));
-    if is_wrong_result && cx.settings.signature.is_empty() {
+    if is_wrong_result && cx.settings.signature.is_empty() && good.is_none() {
         // An assertion also fails once the code that gave it a reason to fail is removed.
         cx.found.next = Some(format!(
-            "minimize it with a test that also runs a control that must pass: `minrepro {} --test CMD`",
+            "minimize it with an interpreter that must pass: `minrepro {} --good PYTHON`",
             original.display()
         ));
         return Ok((
@@ -64,9 +65,14 @@ pub(in crate::scrub) fn minimize(
             "only an assertion shows the bug, and it would still fail without the cause".to_owned(),
         ));
     }
-    let reduced = cx
-        .runner
-        .minimize(&original, &showing.signature, &showing.env, &output)?;
+    let task = MinimizeTask {
+        script: &original,
+        signature: &showing.signature,
+        env: &showing.env,
+        good: good.as_deref(),
+        output: &output,
+    };
+    let reduced = cx.runner.minimize(&task)?;
     let after = lines(&reduced.text);
     // A line less or a shorter name is nothing to bother a maintainer with.
     let is_material =

@@ -230,8 +230,8 @@ pub struct ScrubFindings {
     pub ran_with: Option<Tested>,
     /// The reasons why clean runs do not prove that the bug is fixed.
     pub doubts: Vec<Doubt>,
-    /// The result of the search for the fixing version.
-    pub fixed: Option<super::bisect::BisectAnswer>,
+    /// The result of the search for the version that fixed or broke it.
+    pub bisected: Option<super::bisect::BisectAnswer>,
     /// Commits that may have fixed the bug, the likeliest first.
     pub changes: Vec<super::change::CommitCandidate>,
     /// The minimized script.

@@ -38,12 +38,11 @@ pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<
         _ => format!("This issue still reproduces on {version}.\n"),
     };
     body.push_str(&runs(ran, is_fixed));
-    let fix = fix(found);
-    if is_fixed && let Some((before, after)) = &fix {
-        let _ = writeln!(body, "The bug is in {before} and not in {after}.");
-        if let Some(pull) = certain_change(found) {
-            let _ = writeln!(body, "Fixed by #{pull}.");
-        }
+    if let Some((failing, passing)) = change(found) {
+        let _ = writeln!(body, "The bug is in {failing} and not in {passing}.");
+    }
+    if is_fixed && let Some(pull) = fix(found).and(certain_change(found)) {
+        let _ = writeln!(body, "Fixed by #{pull}.");
     }
     if let Some(smaller) = &found.minimized {
         let _ = write!(body, "\nMinimized repro:\n\n{}\n", fenced(&smaller.text));
@@ -67,7 +66,7 @@ pub(in crate::scrub) fn comment(found: &ScrubFindings, end: ScrubEnd) -> Option<
         let _ = writeln!(body, "\nRun it by `{launch}`.");
     }
     if closes(found, end)
-        && let Some((_, after)) = fix
+        && let Some((_, after)) = fix(found)
     {
         let _ = writeln!(body, "\nClosing as this was fixed in {after}.");
     }
@@ -97,10 +96,19 @@ fn runs(ran: &Tested, is_fixed: bool) -> String {
     format!("Run on {device} with Python {python}: {count}.\n")
 }
 
-/// The versions between which the bug was fixed, with the name of the package; none if it was
-/// broken there.
+/// The versions between which the bug was fixed; none if it was broken there.
 fn fix(found: &ScrubFindings) -> Option<(String, String)> {
-    let answer = found.fixed.as_ref().filter(|answer| answer.is_fixed)?;
+    let is_fixed = found
+        .bisected
+        .as_ref()
+        .is_some_and(|answer| answer.is_fixed);
+    change(found).filter(|_| is_fixed)
+}
+
+/// The version that shows the bug and the one beside it that does not, with the name of the
+/// package.
+fn change(found: &ScrubFindings) -> Option<(String, String)> {
+    let answer = found.bisected.as_ref()?;
     let (before, after) = answer.change.as_ref()?;
     let is_pytorch = found
         .ran_with
@@ -113,7 +121,11 @@ fn fix(found: &ScrubFindings) -> Option<(String, String)> {
             version.clone()
         }
     };
-    Some((named(before), named(after)))
+    Some(if answer.is_fixed {
+        (named(before), named(after))
+    } else {
+        (named(after), named(before))
+    })
 }
 
 /// Whether an end closes the issue as completed.

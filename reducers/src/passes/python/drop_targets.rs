@@ -8,7 +8,7 @@ use crate::{
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
-        ast::{Expr, ExprContext, StmtAssign, StmtAugAssign},
+        ast::{Expr, ExprContext, ExprTuple, StmtAssign, StmtAugAssign},
         rows::{Row, RowKind, widened},
         scope::BindingKind,
     },
@@ -52,6 +52,14 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             }
             AnyNodeRef::StmtAugAssign(stmt) => {
                 simplify(cx.program, stmt, &effects, out);
+                continue;
+            }
+            AnyNodeRef::StmtFor(stmt) => {
+                pair_off_iterables(cx.program, &stmt.target, &stmt.iter, out);
+                continue;
+            }
+            AnyNodeRef::Comprehension(clause) => {
+                pair_off_iterables(cx.program, &clause.target, &clause.iter, out);
                 continue;
             }
             AnyNodeRef::ExprTuple(it) if it.ctx == ExprContext::Store => &it.elts,
@@ -155,39 +163,86 @@ fn computes(node: AnyNodeRef<'_>) -> bool {
 
 /// `a, b = c, d` as one of `a = c` and `b = d`; with more targets, all but one with their values.
 fn pair_off(program: &Program, stmt: &StmtAssign, out: &mut Proposals) {
-    let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (stmt.targets.as_slice(), &*stmt.value)
-    else {
+    if let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (stmt.targets.as_slice(), &*stmt.value) {
+        drop_pairs(program, targets, values.range, &values.elts, out);
+    }
+}
+
+/// `for a, b in zip(c, d)` as one of `for a in c` and `for b in d`, with more targets as all but one
+/// with their iterables; `for i, a in enumerate(c)` as `for a in c`.
+fn pair_off_iterables(program: &Program, target: &Expr, iter: &Expr, out: &mut Proposals) {
+    let (Expr::Tuple(targets), Expr::Call(call)) = (target, iter) else {
         return;
     };
-    let (count, row) = (targets.elts.len(), |range: TextRange| {
-        program.rows().iter().find(|row| {
-            matches!(row.kind, RowKind::TupleElements { .. }) && range.contains_range(row.inner)
-        })
-    });
-    let is_plain = targets
-        .elts
-        .iter()
-        .chain(&values.elts)
-        .all(|element| !element.is_starred_expr());
-    if count < 2 || count != values.elts.len() || !is_plain {
+    let arguments = &call.arguments.args;
+    match call.func.as_name_expr().map(|name| name.id.as_str()) {
+        Some("zip") if call.arguments.keywords.is_empty() => {
+            drop_pairs(program, targets, call.range, arguments, out);
+        }
+        Some("enumerate") => {
+            if let ([_, target], Some(iterable)) = (targets.elts.as_slice(), arguments.first())
+                && !target.is_starred_expr()
+                && !iterable.is_starred_expr()
+            {
+                keep_pair(
+                    program,
+                    (targets.range, target),
+                    (call.range, iterable),
+                    out,
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Drops each target with the value of the same place; `whole` is the range of all values.
+fn drop_pairs(
+    program: &Program,
+    targets: &ExprTuple,
+    whole: TextRange,
+    values: &[Expr],
+    out: &mut Proposals,
+) {
+    let mut all = targets.elts.iter().chain(values);
+    if targets.elts.len() != values.len() || all.any(Expr::is_starred_expr) {
         return;
     }
-    for (at, (target, value)) in targets.elts.iter().zip(&values.elts).enumerate() {
-        let edits = if count == 2 {
-            keep_part(program, targets.range, target).zip(keep_part(program, values.range, value))
-        } else {
-            row(targets.range)
-                .zip(row(values.range))
-                .map(|(targets, values)| {
-                    let removal = |row: &Row| EditSet::removal(row.id(at));
-                    (removal(targets), removal(values))
-                })
-        };
-        if let Some((one, other)) = edits {
+    let row = |range: TextRange| {
+        program.rows().iter().find(|row| {
+            matches!(row.kind, RowKind::TupleElements { .. } | RowKind::Arguments)
+                && range.contains_range(row.inner)
+        })
+    };
+    let rows = row(targets.range).zip(row(whole));
+    for (at, (target, value)) in targets.elts.iter().zip(values).enumerate() {
+        if values.len() == 2 {
+            keep_pair(program, (targets.range, target), (whole, value), out);
+        } else if let Some((targets, values)) = rows.filter(|_| values.len() > 2) {
+            let removal = |row: &Row| EditSet::removal(row.id(at));
             let note = format!("target `{}` and its value", program.excerpt(target.range()));
-            out.propose(one.union(&other), Prior::Even, note);
+            let edits = removal(targets).union(&removal(values));
+            out.propose(edits, Prior::Even, note);
             out.next_group();
         }
+    }
+}
+
+/// Keeps one of several targets, and its value, each with the range of all.
+fn keep_pair(
+    program: &Program,
+    (targets, target): (TextRange, &Expr),
+    (values, value): (TextRange, &Expr),
+    out: &mut Proposals,
+) {
+    let edits = keep_part(program, targets, target).zip(keep_part(program, values, value));
+    if let Some((one, other)) = edits {
+        let note = format!(
+            "only target `{}` and its value",
+            program.excerpt(target.range())
+        );
+        out.propose(one.union(&other), Prior::Even, note);
+        out.next_group();
     }
 }
 
@@ -253,6 +308,23 @@ mod tests {
             ["(b, c) = 2, 3\n", "(a, c) = 1, 3\n", "(a, b) = 1, 2\n"]
         );
         assert!(texts("a, *b = 1, 2\nc, d = e\n").is_empty());
+        assert_eq!(
+            texts("for (a, b) in zip(c, d.e()): pass\n"),
+            ["for a in c: pass\n", "for b in d.e(): pass\n"]
+        );
+        assert_eq!(
+            texts("[a for a, b, (c, d) in zip(e, f, g(h))]\n"),
+            [
+                "[a for b, (c, d) in zip(f, g(h))]\n",
+                "[a for a, (c, d) in zip(e, g(h))]\n",
+                "[a for a, b in zip(e, f)]\n"
+            ]
+        );
+        assert_eq!(
+            texts("for i, (a, b) in enumerate(c, 1): pass\n"),
+            ["for (a, b) in c: pass\n"]
+        );
+        assert!(texts("for a, b in zip(*c): pass\nfor d, e in zip(f): pass\n").is_empty());
     }
 
     #[test]
