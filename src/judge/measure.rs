@@ -3,7 +3,10 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use minrepro_reducers::analysis::{dependence_check::ReportSite, printed::printed, results::Left};
+use minrepro_reducers::{
+    analysis::{dependence_check::ReportSite, printed::printed, results::Left},
+    syntax::{AnyNodeRef, Program},
+};
 
 use crate::{
     oracle::{
@@ -166,6 +169,24 @@ impl Measure {
             .map(|(start, _)| start);
         let starts: Vec<_> = starts.filter(|_| signature.is_printed_alone()).collect();
         (!starts.is_empty()).then_some(ReportSite::Statements(starts))
+    }
+
+    /// Whether a text of a program holds the words of a bug that only shows in what it prints, so
+    /// that no value of a run is among them.
+    pub(super) fn is_written_in(&self, program: &Program) -> bool {
+        let Self::Signature(signature) = self else {
+            return false;
+        };
+        let patterns = signature.parts.iter().filter_map(Part::on_stream);
+        let patterns: Vec<_> = patterns.map(|(_, pattern)| pattern).collect();
+        let texts = program.tree().nodes.iter();
+        texts
+            .filter_map(|node| match node.node {
+                AnyNodeRef::StringLiteral(literal) => Some(literal.as_str()),
+                AnyNodeRef::InterpolatedStringLiteralElement(part) => Some(&*part.value),
+                _ => None,
+            })
+            .any(|text| patterns.iter().any(|pattern| pattern.is_in(text)))
     }
 
     /// The same measure for programs that somebody wrote by hand: their lines are not the script's.

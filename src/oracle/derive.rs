@@ -123,9 +123,9 @@ fn exceptions(outcomes: &[Outcome]) -> Option<Vec<&Exception>> {
 /// A program that shows its error in its own words, or by its exit status.
 fn of_output(outcomes: &[Outcome], end: End) -> Result<Vec<Part>, NotDerivable> {
     let on_stdout =
-        pattern(outcomes, |outcome| error_line(&outcome.stdout.text())).map(Part::Stdout);
+        pattern(outcomes, |outcome| error_line(&outcome.stdout.text(), end)).map(Part::Stdout);
     let on_stderr =
-        pattern(outcomes, |outcome| error_line(&outcome.stderr.text())).map(Part::Stderr);
+        pattern(outcomes, |outcome| error_line(&outcome.stderr.text(), end)).map(Part::Stderr);
     let End::Exit(status @ 1..) = end else {
         return on_stdout
             .or(on_stderr)
@@ -166,9 +166,10 @@ fn last_line(text: &str) -> Option<String> {
 }
 
 /// The line of a program's output that reports an error most plainly: the headline of a printed
-/// traceback, the name of an exception, a capitalized word, a word; the last one of a kind.
-fn error_line(text: &str) -> Option<String> {
-    let signs: [&Regex; 3] = [&EXCEPTION_NAME, &LOUD_WORD, &ERROR_WORD];
+/// traceback, the name of an exception, a capitalized word, a word; the last one of a kind. If the
+/// program ends well, a word in the midst of other lines may stand for anything, such as an error
+/// that the script expects.
+fn error_line(text: &str, end: End) -> Option<String> {
     if let Some(exception) = traceback::parse_all(text).last() {
         let lines = informative_lines(&exception.message);
         return Some(format!("{}: {}", exception.class, lines.join("\n")));
@@ -177,9 +178,29 @@ fn error_line(text: &str) -> Option<String> {
         .into_iter()
         .filter(|line| !NO_ERRORS.is_match(line))
         .collect();
-    let last = |sign: &Regex| lines.iter().rev().find(|line| sign.is_match(line));
-    signs
-        .into_iter()
-        .find_map(last)
-        .map(|line| (*line).to_owned())
+    let last_with = |sign: &Regex| lines.iter().rposition(|line| sign.is_match(line));
+    let plain: [&Regex; 2] = [&EXCEPTION_NAME, &LOUD_WORD];
+    let found = plain.into_iter().find_map(last_with).or_else(|| {
+        let may_stand_here = |at: &usize| end != End::Exit(0) || *at + 1 == lines.len();
+        last_with(&ERROR_WORD).filter(may_stand_here)
+    });
+    found.map(|at| lines[at].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_in_the_midst_of_a_good_end_is_no_error() {
+        let of = |text: &str, status: i32| error_line(text, End::Exit(status)).unwrap_or_default();
+        for text in ["load failed\n", "1: ok\nload failed\n0 errors\n"] {
+            assert_eq!(of(text, 0), "load failed");
+        }
+        assert_eq!(of("load failed\n2: ok\n", 0), "");
+        assert_eq!(of("load failed\n2: ok\n", 1), "load failed");
+        for plain in ["MISMATCH at 3", "caught a ValueError"] {
+            assert_eq!(of(&format!("{plain}\ndone\n"), 0), plain);
+        }
+    }
 }

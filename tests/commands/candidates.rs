@@ -179,6 +179,74 @@ fn a_text_that_a_sound_program_prints_as_well_verifies_nothing() {
     );
 }
 
+/// A package whose decorators take a program's functions and call them; a program that is given an
+/// option in vain; and one that is not given it.
+const HANDED_OVER: [(&str, &str); 3] = [
+    (
+        "lib.py",
+        "\
+class Group:
+    def __init__(self, function):
+        self.commands = {}
+    def add(self, command):
+        self.commands[command[0].__name__] = command
+    def __call__(self, words):
+        function, default = self.commands[words[0]]
+        function(not default if '-v' in words else bool(default))
+def option(default):
+    return lambda function: (function, default)
+",
+    ),
+    (
+        "x.py",
+        "\
+import lib
+@lib.option(False)
+def fine(loud):
+    print(loud)
+@lib.option(lambda: False)
+def work(loud):
+    print('loud:', loud)
+@lib.Group
+def main():
+    pass
+main.add(fine)
+main.add(work)
+main(['work', '-v'])
+",
+    ),
+    (
+        "slip.py",
+        "\
+import lib
+@lib.option(False)
+def work(loud):
+    print('loud:', loud)
+@lib.Group
+def main():
+    pass
+main.add(work)
+main(['work'])
+",
+    ),
+];
+
+#[test]
+fn a_value_that_a_package_hands_over_verifies_nothing() {
+    let place = Place::new();
+    for (name, text) in HANDED_OVER {
+        place.file(name, text);
+    }
+    let args = ["check", "x.py", "--candidate", "slip.py"];
+    let told = "a program without the bug does not print these words";
+    shows(
+        &place,
+        &[&args[..], &["-s", "stdout:loud: False"]].concat(),
+        7,
+        &[&format!("NOT verified: {told}")],
+    );
+}
+
 #[test]
 fn slips_of_a_case_are_judged_by_three_forms_of_its_signature() {
     let place = Place::new();

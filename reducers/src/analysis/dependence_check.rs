@@ -25,6 +25,7 @@ pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};
 use serde::{Deserialize, Serialize};
 pub use sought::Sought;
+pub use way::are_of_others;
 
 use crate::{
     analysis::{names::ImportedNames, statement_tree::StatementTree},

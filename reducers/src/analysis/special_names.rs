@@ -71,6 +71,15 @@ pub(crate) fn is_of_copying(name: &str) -> bool {
     inner(name).is_some_and(|name| OF_COPYING.contains(&name))
 }
 
+/// Special names of methods that a class gives parameters of its own.
+const OF_ANY_PARAMETERS: [&str; 5] = ["call", "init", "init_subclass", "new", "post_init"];
+
+/// Whether a name is one of a method that the interpreter or a library calls with arguments of its
+/// own choice: with other parameters the call itself fails.
+pub(crate) fn has_given_parameters(name: &str) -> bool {
+    inner(name).is_some_and(|name| !OF_ANY_PARAMETERS.contains(&name))
+}
+
 /// What stands between the underscores of a special name.
 fn inner(name: &str) -> Option<&str> {
     let inner = name.strip_prefix("__")?.strip_suffix("__")?;
@@ -96,6 +105,8 @@ mod tests {
         for name in ["__array__", "__array_interface__", "__geo_interface__"] {
             assert!(is_special(name) && is_of_library(name), "{name}");
         }
+        assert!(has_given_parameters("__getattribute__") && has_given_parameters("__array__"));
+        assert!(!has_given_parameters("__init__") && !has_given_parameters("forward"));
         assert!(is_of_copying("__setstate__") && !is_of_copying("__set__"));
         for name in ["init", "_init_", "__init", "__", "____"] {
             assert!(!is_special(name) && !is_of_library(name), "{name}");

@@ -26,7 +26,6 @@ checks! {
     numeric_divergence,
     dependence,
     printed,
-    said_anyway,
     endless,
     comparison,
     caught,
@@ -44,6 +43,7 @@ checks! {
     side_effects,
     needed_parts,
     repeated_calls,
+    said_anyway,
     steadiness,
 }
 

@@ -5,7 +5,7 @@
 
 use minrepro_reducers::{
     analysis::{
-        dependence_check::{Operations, include, is_written_out, operations},
+        dependence_check::{Operations, are_of_others, include, is_written_out, operations},
         printed::printing,
     },
     syntax::Program,
@@ -22,8 +22,10 @@ use super::super::{
 };
 use crate::{oracle::Verdict, runner::Job};
 
+const ID: &str = "printed";
+
 pub(super) const KIND: Kind = Kind {
-    id: "printed",
+    id: ID,
     establish,
     recall: |found| {
         Some(Box::new(
@@ -81,6 +83,12 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
                 can_trace,
             }) as Box<dyn Check>
         }))
+}
+
+/// Whether the script only prints what a package hands to a function of it.
+pub(super) fn is_handed_over(so_far: &Checks) -> bool {
+    let found = so_far.finding(ID).map(serde_json::from_value::<Printed>);
+    matches!(found, Some(Ok(printed)) if are_of_others(&printed.operations))
 }
 
 /// The operations that each statement depends on which printed the words, as a run wrote it down.

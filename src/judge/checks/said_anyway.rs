@@ -1,12 +1,16 @@
 //! Whether the words of a bug tell of it at all. A text that the script prints without a condition
-//! is printed by a sound program as well, once it comes there: no run can show that a candidate has
-//! the bug. Takes no run.
+//! is printed by a sound program as well, once it comes there; and if the script only prints what a
+//! package hands to a function of it, nothing in the script says that this is wrong. Where no
+//! control shows it either, no run can show that a candidate has the bug. Takes no run.
 
 use minrepro_reducers::analysis::filters::is_made_anyway;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::super::check::{Applied, Check, Checks, Kind, Script};
+use super::{
+    super::check::{Applied, Check, Checks, Kind, Script},
+    printed,
+};
 
 pub(super) const KIND: Kind = Kind {
     id: "said-anyway",
@@ -20,10 +24,16 @@ pub(super) const KIND: Kind = Kind {
 
 /// Says of each result that its cause is not known.
 #[derive(Debug, Serialize, Deserialize)]
-struct SaidAnyway;
+enum SaidAnyway {
+    /// The words are a text of the script.
+    Text,
+    /// The words are a value that a package hands over.
+    HandedOver,
+}
 
-/// Applies where the bug is a text that the script prints whatever happens, and no control shows
-/// when it is not printed.
+/// Applies where the bug is a text that the script prints whatever happens, or a value as a package
+/// hands it over, and no control shows when it is not printed. A part without which the script
+/// prints another value is a control of that value, but not of a text.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "other kinds run the script and may fail"
@@ -33,8 +43,17 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let is_open = probe.measure.is_printed() && !so_far.has_full_control();
     let showing = script.showing.filter(|_| is_open);
     let site = showing.and_then(|showing| probe.measure.report_site(showing));
-    let applies = site.is_some_and(|site| is_made_anyway(program, &site));
-    Ok(applies.then(|| Box::new(SaidAnyway) as Box<dyn Check>))
+    // Where a value is among the words, a sound program may print another one.
+    let is_text = probe.measure.is_written_in(program)
+        && site.is_some_and(|site| is_made_anyway(program, &site));
+    let found = if is_text {
+        Some(SaidAnyway::Text)
+    } else {
+        // Any setting under which the value is another shows that the result has to do with it.
+        let is_handed_over = || printed::is_handed_over(so_far) && !so_far.has_control();
+        (showing.is_some() && is_handed_over()).then_some(SaidAnyway::HandedOver)
+    };
+    Ok(found.map(|found| Box::new(found) as Box<dyn Check>))
 }
 
 impl Check for SaidAnyway {
@@ -47,12 +66,19 @@ impl Check for SaidAnyway {
     }
 
     fn describe(&self) -> Vec<String> {
-        vec![
-            "the script prints these words whatever happens, and so may a program without the bug: \
-             no result can be verified; give words that only the bug prints, or a setting without \
-             the bug by `--control`"
-                .to_owned(),
-        ]
+        let text = match self {
+            Self::Text => {
+                "the script prints these words whatever happens, and so may a program without the \
+                 bug: no result can be verified; give words that only the bug prints, or a setting \
+                 without the bug by `--control`"
+            }
+            Self::HandedOver => {
+                "the script prints a value as a package hands it over, and no setting is known under \
+                 which it is another: no result can be verified; name one by `--control` or `--good`, \
+                 or compare the value by `assert`"
+            }
+        };
+        vec![text.to_owned()]
     }
 
     fn findings(&self) -> Value {

@@ -49,12 +49,7 @@ pub(in crate::scrub) fn minimize(
         ));
     }
     let good = version_without_it(cx, showing)?;
-    let is_wrong_result = cx
-        .found
-        .reported
-        .as_ref()
-        .is_some_and(|reported| matches!(reported.what, ReportedFailure::WrongResult));
-    if is_wrong_result && cx.settings.signature.is_empty() && good.is_none() {
+    if good.is_none() && is_wrong_result(cx) && cx.settings.signature.is_empty() {
         // An assertion also fails once the code that gave it a reason to fail is removed.
         cx.found.next = Some(format!(
             "minimize it with an interpreter that must pass: `minrepro {} --good PYTHON`",
@@ -96,6 +91,12 @@ pub(in crate::scrub) fn minimize(
         necessary: necessary(&reduced.kept),
     });
     Ok((ScrubEnd::Minimized, why))
+}
+
+/// Whether a wrong result was reported.
+fn is_wrong_result(cx: &ScrubContext<'_>) -> bool {
+    let reported = cx.found.reported.as_ref();
+    reported.is_some_and(|reported| matches!(reported.what, ReportedFailure::WrongResult))
 }
 
 /// The settings of calls without which the bug disappears. Other parts speak for themselves.

@@ -23,6 +23,11 @@ const BY_OTHERS: &str = "called by others";
 /// What stands for a coroutine: who only makes one has not run it.
 const AWAITED: &str = "await ";
 
+/// Whether nothing among some operations computes anything of what packages hand over.
+pub fn are_of_others(operations: &Operations) -> bool {
+    operations.contains(BY_OTHERS)
+}
+
 impl Rest<'_, '_> {
     /// The way on which the innermost frame is reached, if none of its operations computes.
     pub(super) fn way(&self, operations: &Operations) -> Operations {

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use crate::{
     analysis::{
         calls::{Calls, annotated, class_around, fields},
+        special_names::has_given_parameters,
         statements::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
@@ -129,6 +130,9 @@ fn of_function(
     class: Option<&StmtClassDef>,
     out: &mut Proposals,
 ) {
+    if class.is_some() && has_given_parameters(&def.name) {
+        return;
+    }
     let (alike, handing_on) = match class {
         Some(_) => (Vec::new(), Vec::new()),
         None => (followers(tree, def.name.as_str()), calls.handing_on(def)),
@@ -264,6 +268,14 @@ mod tests {
                 "class A(B):\n    y: str\nA()\nload(A, {'x': 1, 'y': 'a'})\n",
                 "class A(B):\n    x: int\nA(x=1)\nload(A, {'x': 1})\n",
             ],
+        );
+    }
+
+    #[test]
+    fn methods_that_the_interpreter_calls_keep_theirs() {
+        check_none(
+            &DROP_PARAMETERS,
+            "class A(type):\n    def __getattribute__(cls, name): pass\n    def __exit__(self, *a): pass\n",
         );
     }
 
