@@ -36,6 +36,11 @@ pattern!(
     ERROR_WORD,
     r"\b(?i:error|bug|fail(?:ed|ure|s)?|mismatch|incorrect|wrong)\b"
 );
+// `Error: no such row` and the like.
+pattern!(
+    HEADED,
+    r"^\s*(?i:error|bug|fail(?:ed|ure)?|mismatch|incorrect|wrong)\s*:"
+);
 // `0 errors` and the like.
 pattern!(
     NO_ERRORS,
@@ -166,8 +171,8 @@ fn last_line(text: &str) -> Option<String> {
 }
 
 /// The line of a program's output that reports an error most plainly: the headline of a printed
-/// traceback, the name of an exception, a capitalized word, a word; the last one of a kind. If the
-/// program ends well, a word in the midst of other lines may stand for anything, such as an error
+/// traceback, the name of an exception, a capitalized word, a word at its head, a word; the last one
+/// of a kind. If the program ends well, a word in the midst of other lines may stand for anything, such as an error
 /// that the script expects.
 fn error_line(text: &str, end: End) -> Option<String> {
     if let Some(exception) = traceback::parse_all(text).last() {
@@ -179,7 +184,7 @@ fn error_line(text: &str, end: End) -> Option<String> {
         .filter(|line| !NO_ERRORS.is_match(line))
         .collect();
     let last_with = |sign: &Regex| lines.iter().rposition(|line| sign.is_match(line));
-    let plain: [&Regex; 2] = [&EXCEPTION_NAME, &LOUD_WORD];
+    let plain: [&Regex; 3] = [&EXCEPTION_NAME, &LOUD_WORD, &HEADED];
     let found = plain.into_iter().find_map(last_with).or_else(|| {
         let may_stand_here = |at: &usize| end != End::Exit(0) || *at + 1 == lines.len();
         last_with(&ERROR_WORD).filter(may_stand_here)
@@ -199,7 +204,7 @@ mod tests {
         }
         assert_eq!(of("load failed\n2: ok\n", 0), "");
         assert_eq!(of("load failed\n2: ok\n", 1), "load failed");
-        for plain in ["MISMATCH at 3", "caught a ValueError"] {
+        for plain in ["MISMATCH at 3", "caught a ValueError", "Error: no row"] {
             assert_eq!(of(&format!("{plain}\ndone\n"), 0), plain);
         }
     }
