@@ -17,8 +17,11 @@ def leaving(frame, event, argument):
 
 
 def is_aside(frame):
-    """Whether a call is an import, or runs when the collector or the end of the program has it run."""
+    """Whether a call is an import, an observer's look at a value, or what the collector or the program's end runs."""
     code = frame.f_code
+    if code.co_filename == is_aside.__code__.co_filename:
+        # What stands for a function runs it.
+        return code.co_name != "call"
     if code.co_name == "_find_and_load":
         return code.co_filename == "<frozen importlib._bootstrap>"
     if code.co_name == "__call__":
