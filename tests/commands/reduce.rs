@@ -1106,6 +1106,28 @@ fn a_package_goes_no_way_that_it_does_not_go_in_the_script() {
     assert!(text.contains("limit=") && !text.contains("len("), "{text}");
 }
 
+/// The value that an assertion is about is written down, number by number, by its own methods.
+#[test]
+fn looking_at_a_value_is_no_way_that_its_package_goes() {
+    let place = Place::new();
+    place.file(
+        "shelves.py",
+        "class Shelf:\n    size = 2\n\n    def __init__(self, rows):\n        self.rows = rows\n\n    \
+         def __len__(self):\n        return len(self.part(1))\n\n    def tolist(self):\n        \
+         return list(self.part(2))\n\n    def part(self, count):\n        if count < 2:\n            \
+         return self.rows[:count]\n        return self.rows\n",
+    );
+    place.file(
+        "x.py",
+        "import shelves\nprint('start')\nshelf = shelves.Shelf([1, 2])\nprint('made')\nassert not len(shelf)\n",
+    );
+    let ended = place.run(&["x.py", "-o", "out.py", "--inline", "none"]);
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{stderr}");
+    let text = place.read("out.py");
+    assert!(!text.contains("print("), "{text}");
+}
+
 #[test]
 fn what_the_bug_needs_is_tried_and_told() {
     let place = Place::new();
