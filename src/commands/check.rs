@@ -165,7 +165,7 @@ fn judge(session: &Session, files: &[PathBuf], listener: Listener) -> Result<Exi
     }
     let mut exit = Exit::Reduced;
     for (file, program) in files.iter().zip(programs) {
-        let found = inspect(subject, &established, Arc::new(program), 0).map_err(halted)?;
+        let found = inspect(subject, &established, Arc::new(program)).map_err(halted)?;
         exit = match (&found, exit) {
             (Inspection::NotShown(_), _) | (_, Exit::NotReproduced) => Exit::NotReproduced,
             (found, exit) if found.is_verified() || subject.settings.loose => exit,

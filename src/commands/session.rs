@@ -113,6 +113,7 @@ impl Session {
                 RunnerKind::Cold => Warmth::Never,
             },
             min_rate: args.min_rate,
+            fewer_runs: None,
             loose: args.loose,
             env: args.env.clone(),
             keep: Vec::new(),

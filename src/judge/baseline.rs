@@ -316,10 +316,11 @@ fn first_runs(
     watch: &dyn Fn(FirstStep),
     seen: &mut Vec<Outcome>,
 ) -> Result<FirstRuns, RunError> {
+    let wanted = subject.confirming_runs();
     let run = |number, each| {
         watch(FirstStep::Run {
             number,
-            of: CONFIRMING_RUNS,
+            of: wanted,
             each,
         });
     };
@@ -330,7 +331,7 @@ fn first_runs(
         number += 1;
         slowest = slowest.max(outcome.timing.wall);
         seen.push(outcome.clone());
-        if number <= CONFIRMING_RUNS {
+        if number <= wanted {
             run(number, Some(slowest));
         }
     };
@@ -341,14 +342,16 @@ fn first_runs(
     };
     if !subject.may_be_warm() {
         return Ok(alone(subject.baseline_runs(
-            CONFIRMING_RUNS,
+            wanted,
             Start::Cold,
             &mut ended,
         )?));
     }
-    let mut fresh = subject.baseline_runs(CONFIRMING_RUNS - 1, Start::Recorded, &mut ended)?;
+    // The warm run is one of them, unless there is but one.
+    let first = wanted.saturating_sub(1).max(1);
+    let mut fresh = subject.baseline_runs(first, Start::Recorded, &mut ended)?;
     let is_endless = fresh.iter().any(|outcome| outcome.end == End::Timeout);
-    if fresh.len() < CONFIRMING_RUNS - 1 || is_endless {
+    if fresh.len() < first || is_endless {
         return Ok(alone(fresh));
     }
     let specs = &subject.settings.specs;

@@ -7,6 +7,7 @@ use minrepro_reducers::{rewrite::edit::EditSet, syntax::Program};
 
 use super::{
     baseline::Established,
+    confirmation::CONFIRMING_RUNS,
     contract::{Candidate, Halt, Judge},
     runner_judge::RunnerJudge,
     subject::Subject,
@@ -39,7 +40,7 @@ impl Inspection {
 }
 
 /// Judges a program by the baseline of a script. If it seems to show the bug, fresh runs confirm it,
-/// as many as those of a result less those that are `spared`.
+/// as many as those of a result.
 ///
 /// # Errors
 ///
@@ -48,8 +49,8 @@ pub fn inspect(
     subject: &Subject,
     established: &Established,
     program: Arc<Program>,
-    spared: usize,
 ) -> Result<Inspection, Halt> {
+    let spared = CONFIRMING_RUNS - subject.confirming_runs();
     let bytes: Arc<[u8]> = program.encode().unwrap_or_default().into();
     let candidate = Candidate {
         key: Key::of(&bytes),

@@ -47,6 +47,8 @@ pub struct RunnerJudge<'a> {
     fresh: Option<(Arc<[u8]>, Option<String>)>,
     /// The time limit of a run that confirms a program, if the bug is that it does not end.
     patient: Option<Duration>,
+    /// From where the last look at a result is made.
+    last_look: Start,
     /// When no more runs are made at all.
     end: Option<Instant>,
     /// Whether patient observers have objected to a program.
@@ -74,6 +76,7 @@ impl<'a> RunnerJudge<'a> {
                 .is_hang()
                 .then(|| subject.patient_hang_limit(established.timeout))
                 .filter(|patient| *patient > established.timeout),
+            last_look: subject.last_look(established.calibration.start),
             end,
             patience: Patience::Left,
         }
@@ -143,7 +146,7 @@ impl<'a> RunnerJudge<'a> {
         // Chance decides each further run of a flaky bug.
         if self.steadiness.is_none() && !self.checks.is_empty() {
             let probe = Probe {
-                start: Start::Cold,
+                start: self.last_look,
                 ..self.probe
             };
             let bytes = program.encode().unwrap_or_default();

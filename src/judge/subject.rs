@@ -10,6 +10,7 @@ use std::{
 use minrepro_reducers::syntax::Program;
 
 use super::{
+    confirmation::CONFIRMING_RUNS,
     kept::Kept,
     measure::Measure,
     probe::{CandidateLimits, GivenControl, Probe},
@@ -68,6 +69,9 @@ pub struct Settings {
     pub env: Vec<(String, String)>,
     /// The parts that every candidate must keep.
     pub keep: Vec<Kept>,
+    /// How often programs are run to confirm them, if less than usual: the last look at them is then
+    /// made where candidates start, not in fresh interpreters.
+    pub fewer_runs: Option<usize>,
 }
 
 /// The original script, and everything needed to run it.
@@ -123,6 +127,21 @@ impl Subject {
             timeout,
             candidate_limits,
             start,
+        }
+    }
+
+    /// How often the script is run before, and the result after, the reduction.
+    pub fn confirming_runs(&self) -> usize {
+        let fewer = self.settings.fewer_runs;
+        fewer.map_or(CONFIRMING_RUNS, |runs| runs.clamp(1, CONFIRMING_RUNS))
+    }
+
+    /// From where the last look at a program is made, if candidates start from `start`.
+    pub(super) fn last_look(&self, start: Start) -> Start {
+        if self.confirming_runs() < CONFIRMING_RUNS {
+            start
+        } else {
+            Start::Cold
         }
     }
 

@@ -151,8 +151,9 @@ fn pattern(outcomes: &[Outcome], pick: impl Fn(&Outcome) -> Option<String>) -> O
         .map(Pattern::Lines)
 }
 
-/// The lines of a program's output without the interpreter's warnings.
-fn own_lines(text: &str) -> Vec<&str> {
+/// The lines of a program's output without the interpreter's warnings and the frames of stacks.
+fn own_lines(text: &str) -> Vec<String> {
+    let text = traceback::without_frames(text);
     let mut lines = Vec::new();
     let mut warned = false;
     for line in text.lines() {
@@ -160,14 +161,14 @@ fn own_lines(text: &str) -> Vec<&str> {
         let is_source = warned && line.starts_with("  ");
         warned = WARNING.is_match(line);
         if !warned && !is_source && !line.trim().is_empty() {
-            lines.push(line);
+            lines.push(line.to_owned());
         }
     }
     lines
 }
 
 fn last_line(text: &str) -> Option<String> {
-    own_lines(text).last().map(|line| (*line).to_owned())
+    own_lines(text).pop()
 }
 
 /// The line of a program's output that reports an error most plainly: the headline of a printed
@@ -179,7 +180,7 @@ fn error_line(text: &str, end: End) -> Option<String> {
         let lines = informative_lines(&exception.message);
         return Some(format!("{}: {}", exception.class, lines.join("\n")));
     }
-    let lines: Vec<&str> = own_lines(text)
+    let mut lines: Vec<String> = own_lines(text)
         .into_iter()
         .filter(|line| !NO_ERRORS.is_match(line))
         .collect();
@@ -189,12 +190,22 @@ fn error_line(text: &str, end: End) -> Option<String> {
         let may_stand_here = |at: &usize| end != End::Exit(0) || *at + 1 == lines.len();
         last_with(&ERROR_WORD).filter(may_stand_here)
     });
-    found.map(|at| lines[at].to_owned())
+    found.map(|at| lines.swap_remove(at))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_source_lines_of_a_printed_stack_say_nothing() {
+        let stack = "  File \"/tmp/a.py\", line 2, in <module>\n    run(ZeroDivisionError)\n";
+        assert_eq!(error_line(stack, End::Exit(0)), None);
+        assert_eq!(
+            error_line(&format!("caught a ValueError\n{stack}"), End::Exit(0)).as_deref(),
+            Some("caught a ValueError")
+        );
+    }
 
     #[test]
     fn a_word_in_the_midst_of_a_good_end_is_no_error() {

@@ -223,7 +223,7 @@ fn trimmed(piece: &str) -> &str {
         let before = piece;
         piece = piece
             .trim_matches(is_separator)
-            .trim_start_matches(['.', ')', ']', '}'])
+            .trim_start_matches(['.', ':', ')', ']', '}'])
             .trim_end_matches(['(', '[', '{']);
         if piece.starts_with(['(', '[', '{']) {
             match closing(piece, 0) {
@@ -275,7 +275,7 @@ mod tests {
         );
         check(
             &["can't open /tmp/tmpab12/x.py: not there"],
-            &["can't open", ": not there"],
+            &["can't open", "not there"],
         );
         check(&["Eq(u0, 1) (size s1)"], &["size"]);
         check(

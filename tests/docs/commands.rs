@@ -120,10 +120,10 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Runs or parses the commands of a page, in order, in one folder.
-fn check(page: &Page, python: &Path) -> Vec<String> {
-    let place = tempfile::tempdir().unwrap();
-    let work = place.path().join("work");
+/// Runs or parses the commands of a page, in order, in a folder of their own. The home that it is in
+/// may be that of other pages, so that what one of them has run, the next one recalls.
+fn check(page: &Page, home: &Path, python: &Path) -> Vec<String> {
+    let work = home.join("work");
     fs::create_dir(&work).unwrap();
     copy(&root().join("tests/docs/fixtures"), &work);
     let mut wrong = Vec::new();
@@ -140,7 +140,7 @@ fn check(page: &Page, python: &Path) -> Vec<String> {
             .iter()
             .find(|(part, _)| line.contains(part))
             .map_or(0, |(_, status)| *status);
-        let output = run(&line, place.path(), python);
+        let output = run(&line, home, python);
         if output.status.code() != Some(expected) {
             wrong.push(format!(
                 "{}: `{line}` ended with {}, not {expected}\n{}{}",
@@ -151,6 +151,7 @@ fn check(page: &Page, python: &Path) -> Vec<String> {
             ));
         }
     }
+    fs::remove_dir_all(work).unwrap();
     wrong
 }
 
@@ -168,7 +169,10 @@ fn every_command_runs() {
     let wrong = std::thread::scope(|scope| {
         let workers = [halves.0, halves.1].map(|pages| {
             scope.spawn(|| {
-                let wrong = pages.iter().flat_map(|page| check(page, python));
+                let home = tempfile::tempdir().unwrap();
+                let wrong = pages
+                    .iter()
+                    .flat_map(|page| check(page, home.path(), python));
                 wrong.collect::<Vec<String>>()
             })
         });
@@ -252,5 +256,6 @@ fn a_wrong_command_is_found() {
     let Some(python) = newest() else {
         return skip("a_wrong_command_is_found", "no CPython found");
     };
-    assert_eq!(check(&page, python).len(), 3);
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(check(&page, home.path(), python).len(), 3);
 }

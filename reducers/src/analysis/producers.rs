@@ -10,8 +10,8 @@ mod kinds;
 use std::collections::BTreeSet;
 
 pub use asked::{
-    added_to, attributes_asked_for, attributes_read, counterparts, missing_name, owner_class,
-    quoted_names,
+    added_to, asks_for_missing, attributes_asked_for, attributes_read, counterparts, missing_name,
+    owner_class, quoted_names,
 };
 pub use in_class::stores_in_class;
 use kinds::{calling, elements, giving, is_in_class_body, mentioning, naming, standing, storing};
@@ -172,6 +172,40 @@ mod tests {
             None
         );
         assert_eq!(owner_class("'Series' object has no"), Some("Series"));
+    }
+
+    #[test]
+    fn a_statement_asks_for_what_it_names() {
+        let program = Program::parse(
+            "from ledger import layer\ng = layer.build()\nassert layer.find(g, \"broad-join\")\n\
+             g.total\ng.pick(\n    7)\n",
+        )
+        .unwrap();
+        let asks =
+            |line, class: &str, message: &str| asks_for_missing(&program, line, class, message);
+        assert!(asks(
+            3,
+            "KeyError",
+            "\"No layer starts with 'broad-join': ['merge-1']\""
+        ));
+        assert!(!asks(
+            3,
+            "KeyError",
+            "\"No layer starts with 'join': ['merge-1']\""
+        ));
+        assert!(!asks(2, "KeyError", "'broad-join'"));
+        assert!(asks(
+            4,
+            "AttributeError",
+            "'Graph' object has no attribute 'total'"
+        ));
+        assert!(!asks(
+            4,
+            "AttributeError",
+            "'Graph' object has no attribute 'totals'"
+        ));
+        assert!(asks(5, "KeyError", "7"));
+        assert!(!asks(5, "KeyError", "17"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::{
     cli::{Failure, RunArgs},
     commands::{check::halted, session::Session},
     journal::Journal,
-    judge::{BaselineFailure, CONFIRMING_RUNS, Inspection, establish, inspect},
+    judge::{BaselineFailure, Inspection, establish, inspect},
     oracle::{BaselineError, Spec},
     report,
 };
@@ -37,6 +37,7 @@ impl Judgements {
 /// is run that often in fresh interpreters.
 pub(super) fn judgements(case: &Case, args: &RunArgs, runs: usize) -> Result<Judgements, Failure> {
     let mut session = Session::start(&case.target, args)?;
+    session.subject.settings.fewer_runs = Some(runs);
     let mut found = Judgements::default();
     let mut seen = BTreeSet::new();
     for form in Brevity::ALL {
@@ -54,7 +55,7 @@ pub(super) fn judgements(case: &Case, args: &RunArgs, runs: usize) -> Result<Jud
         };
         // The same runs of the same programs, judged by another signature.
         session.subject.runner.replay();
-        found.judge(case, &session, form, runs)?;
+        found.judge(case, &session, form)?;
     }
     for (file, forms) in &case.expected.holes {
         for form in forms {
@@ -75,14 +76,7 @@ impl Judgements {
     }
 
     /// Judges all programs by the signature that is set.
-    fn judge(
-        &mut self,
-        case: &Case,
-        session: &Session,
-        form: Brevity,
-        runs: usize,
-    ) -> Result<(), Failure> {
-        let spared = CONFIRMING_RUNS.saturating_sub(runs);
+    fn judge(&mut self, case: &Case, session: &Session, form: Brevity) -> Result<(), Failure> {
         let subject = &session.subject;
         let mut established = match establish(subject, &mut Journal::in_memory(), &|_| {}) {
             Ok(established) => established,
@@ -103,8 +97,7 @@ impl Judgements {
         let all = ideal.iter().chain(&case.slips);
         let mut wrong = 0;
         for (at, (file, program)) in all.enumerate() {
-            let inspection =
-                inspect(subject, &established, Arc::clone(program), spared).map_err(halted)?;
+            let inspection = inspect(subject, &established, Arc::clone(program)).map_err(halted)?;
             self.judged += 1;
             let is_ideal = at == 0;
             let is_right = match &inspection {

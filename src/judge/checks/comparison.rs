@@ -226,7 +226,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 
 /// The signatures of the imported functions that a program calls with positional arguments, as its
 /// interpreter knows them.
-fn signatures(probe: &Probe<'_>, program: &Program) -> Result<Signatures, RunError> {
+pub(super) fn signatures(probe: &Probe<'_>, program: &Program) -> Result<Signatures, RunError> {
     let paths = called_by_position(program);
     if paths.is_empty() {
         return Ok(Signatures::new());

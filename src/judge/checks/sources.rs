@@ -1,13 +1,15 @@
 //! Whether a missing value is still one that a library should have provided. A script that looks up
 //! a key in data that `csv` read shows the behaviour of `csv`. Without `csv`, any dictionary lacks
-//! any key, in the same words.
+//! any key, in the same words. Where a library looks up what the script names, the words of the
+//! library are the same for any object that lacks it, however it was made.
 
 use std::collections::BTreeSet;
 
 use minrepro_reducers::{
     analysis::{
         dependence_check::{Operations, ReportSite, include, operations, packages},
-        producers::{Producer, missing_name, owner_class, produces},
+        keywords::{Keywords, Signatures, are_given, keywords},
+        producers::{Producer, asks_for_missing, missing_name, owner_class, produces},
     },
     syntax::Program,
 };
@@ -21,6 +23,7 @@ use super::{
         objection::Shown,
     },
     automatic_control::is_exact,
+    comparison::signatures,
 };
 use crate::{
     oracle::{Verdict, claim, is_called_by_library, is_in_library, own_lines},
@@ -44,6 +47,12 @@ struct Sources {
     packages: BTreeSet<String>,
     /// The operations on all of which it must depend.
     operations: Operations,
+    /// The parameters that calls pass, if the operations are required.
+    #[serde(default)]
+    keywords: Keywords,
+    /// The parameters of the functions that it imports and calls with positional arguments.
+    #[serde(default)]
+    signatures: Signatures,
     /// Whether a library must call the failing function: it then says what the function works on.
     is_called_by_library: bool,
 }
@@ -65,20 +74,27 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let mut check = Sources {
         packages: BTreeSet::new(),
         operations: Operations::new(),
+        keywords: Keywords::new(),
+        signatures: Signatures::new(),
         is_called_by_library: is_called_by_library(exception) && !is_exact(so_far),
     };
     let frames = own_lines(exception);
+    // A library that misses what the script does not name has a lookup of its own that fails.
+    let is_in_library = is_in_library(exception);
+    let is_named = is_in_library && is_named(program, exception, &frames);
     // The text costs nothing, but only a trace shows which of it was executed.
-    if !is_in_library(exception)
+    if (!is_in_library || is_named)
         && !packages(program, &frames, None).is_empty()
         && let Some(evidence) = script.evidence()?
     {
         check.packages = packages(program, &frames, Some(evidence));
         // What the script itself never stored, only all that made the object can have left out.
-        if is_of_foreign_class(program, exception) && !is_stored(program, exception) {
+        if (is_named || is_of_foreign_class(program, exception)) && !is_stored(program, exception) {
             let site = ReportSite::Raised(frames);
             let found = operations(program, &site, Some(evidence)).into_iter();
             check.operations = found.flatten().collect();
+            check.signatures = signatures(probe, program)?;
+            check.keywords = keywords(program, &check.signatures);
         }
     }
     let applies = check.is_called_by_library || !check.packages.is_empty();
@@ -100,6 +116,14 @@ pub(super) fn reports_absence(exception: &Exception) -> bool {
         "ValueError" => message.contains("values to unpack"),
         _ => false,
     }
+}
+
+/// Whether the failing statement itself names what an exception reports as missing.
+fn is_named(program: &Program, exception: &Exception, frames: &[u32]) -> bool {
+    let class = exception.short_class();
+    let is_of_lookup = ["AttributeError", "IndexError", "KeyError"].contains(&class);
+    let line = frames.last().copied().filter(|_| is_of_lookup);
+    line.is_some_and(|line| asks_for_missing(program, line, class, &exception.message))
 }
 
 /// Whether the script stores something under the name that an exception reports as missing.
@@ -130,6 +154,7 @@ impl Check for Sources {
             let site = ReportSite::Raised(shown.failed_at.clone());
             let found = operations(shown.program, &site, None).into_iter();
             include(&found.flatten().collect(), &self.operations)
+                && are_given(&self.keywords, &keywords(shown.program, &self.signatures))
         };
         let holds = (!self.is_called_by_library || shown.is_called_by_library)
             && is_of_packages()

@@ -93,6 +93,33 @@ pub fn missing_name(class: &str, message: &str) -> Option<String> {
     }
 }
 
+/// Whether the statement on a line itself says what is missing: it reads the attribute, or holds the
+/// key as a constant that the message quotes.
+pub fn asks_for_missing(program: &Program, line: u32, class: &str, message: &str) -> bool {
+    let tree = StatementTree::untraced(program);
+    let Some(at) = tree.on_line(SourceLine::of_program(line)) else {
+        return false;
+    };
+    if let Some(attribute) = cpython::missing_attribute(message) {
+        let mut read = tree.statements[at].attributes.iter();
+        return class == "AttributeError" && read.any(|(name, _)| &**name == attribute);
+    }
+    let mut nodes = program.tree().within(tree.own_range(at));
+    nodes.any(|node| match node {
+        AnyNodeRef::ExprStringLiteral(text) => {
+            let text = text.value.to_str();
+            !text.is_empty()
+                && ['\'', '"', '`']
+                    .iter()
+                    .any(|mark| message.contains(&format!("{mark}{text}{mark}")))
+        }
+        AnyNodeRef::ExprNumberLiteral(number) => {
+            class == "KeyError" && program.slice(number.range()) == message.trim()
+        }
+        _ => false,
+    })
+}
+
 /// The names that a message quotes.
 pub fn quoted_names(message: &str) -> Vec<String> {
     let is_name = |text: &str| {

@@ -1,0 +1,4 @@
+import io
+import zipfile
+
+zipfile.ZipFile(io.BytesIO(), "w").getinfo("notes.txt")
