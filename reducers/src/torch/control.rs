@@ -73,6 +73,9 @@ pub enum Control {
     Derivatives,
     /// Sparse tensors that are taken as they are given, without a check.
     Unchecked,
+    /// The mode in which functions are captured as graphs: strict or not, with the sizes of a
+    /// sample or with symbols for them.
+    Mode,
 }
 
 /// A program without a part of PyTorch.
@@ -114,6 +117,12 @@ impl Control {
     /// distinguishes crashes, so these count only if the program fails by an exception.
     pub const CHECKED: [Self; 1] = [Self::Unchecked];
 
+    /// The control that has the same part work in another mode, if there is one: the less it changes,
+    /// the more it says of the bug.
+    pub fn nearer(self) -> Option<Self> {
+        (self == Self::Export).then_some(Self::Mode)
+    }
+
     /// Whether it is one of [`Self::ALTERNATIVES`].
     pub fn is_alternative(self) -> bool {
         Self::ALTERNATIVES.contains(&self)
@@ -136,6 +145,12 @@ impl Control {
                 "functorch.compile.aot_module",
                 "torch._functorch.aot_autograd.aot_function",
                 "torch._functorch.aot_autograd.aot_module",
+            ],
+            Self::Mode => &[
+                "torch.export.export",
+                "torch.export.export_for_training",
+                "torch.export.draft_export",
+                "torch.fx.experimental.proxy_tensor.make_fx",
             ],
             Self::Script => &[
                 "torch.jit.script",
@@ -233,6 +248,7 @@ impl Control {
             Self::Jagged => include_str!("control/strided.py"),
             Self::Derivatives => include_str!("control/derivatives.py"),
             Self::Unchecked => include_str!("control/invariants.py"),
+            Self::Mode => include_str!("control/mode.py"),
         }
     }
 
@@ -255,6 +271,7 @@ impl Control {
             Self::Jagged => "with nested tensors that are not jagged",
             Self::Derivatives => "when only first derivatives are checked",
             Self::Unchecked => "when its sparse tensors are checked",
+            Self::Mode => "when functions are captured in another mode",
         }
     }
 
@@ -385,6 +402,7 @@ mod tests {
         check(Control::Vmap, "import torch\ntorch.func.grad(f)(x)\n", None);
         check(Control::Export, "def export(): pass\nexport()\n", None);
         check(Control::Compile, "import torch\nf(torch.ones(2))\n", None);
+        check(Control::Mode, "import torch\ntorch.onnx.export(f, ())\n", None);
     }
 
     #[test]

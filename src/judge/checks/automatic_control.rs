@@ -80,6 +80,10 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(mut best) = best.cloned() else {
         return Ok(None);
     };
+    if let Some(nearer) = best.control.nearer().filter(|_| best.run.succeeds) {
+        let mut nearer = tried(script, &[nearer])?.into_iter();
+        best = nearer.rfind(|check| check.run.succeeds).unwrap_or(best);
+    }
     // What only a compiler reads may be no valid code.
     if best.compiles_uncalled() {
         let line = script.showing.and_then(|showing| failed_at(showing).pop());
