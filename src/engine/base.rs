@@ -224,14 +224,17 @@ impl Base {
         }
     }
 
-    /// Whether a program leaves no name unbound that is bound here.
+    /// Whether a program leaves no name unbound that is bound here, not even one that then is a
+    /// builtin.
     fn binds_its_names(&self, program: &Program) -> bool {
-        let scopes = program.scopes();
+        let [own, scopes] = [self.program.scopes(), program.scopes()];
+        let is_builtin = |name: &str| own.builtins.contains(name) || !own.binds(name);
         self.unbound_names
-            || scopes
-                .unbound
-                .iter()
-                .all(|load| self.unbound.contains(load.name.as_str()))
+            || scopes.builtins.iter().all(|name| is_builtin(name))
+                && scopes
+                    .unbound
+                    .iter()
+                    .all(|load| self.unbound.contains(load.name.as_str()))
     }
 
     fn candidate(&self, program: Program, edits: EditSet) -> Attempt {
@@ -312,6 +315,15 @@ mod tests {
             base.attempt_sparing(&other),
             Attempt::Candidate(_)
         ));
+    }
+
+    #[test]
+    fn a_name_does_not_become_a_builtin() {
+        let text = "def f(input):\n    return input\nf(len)\n";
+        let base = Base::new(Arc::new(Program::parse(text).unwrap()), false);
+        let binds = |text: &str| base.binds_its_names(&Program::parse(text).unwrap());
+        assert!(!binds("def f(): return input\nf()\n"));
+        assert!(binds("f = len\nf(range)\n") && !binds("f = g\n"));
     }
 
     #[test]

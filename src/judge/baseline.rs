@@ -38,19 +38,6 @@ pub struct Established {
 }
 
 impl Established {
-    /// What sets candidates narrower limits than other runs have: one that waits for longer than
-    /// the script as given ran at all waits for something that never comes, and one that works for
-    /// several times as long does not end. `None` where that is the bug, or where the user's own
-    /// test is run.
-    fn candidate_limits(&self, subject: &Subject) -> Option<CandidateLimits> {
-        const LEAST_IDLE: Duration = Duration::from_secs(1);
-        let waits = self.measure.is_hang() || matches!(self.measure, Measure::Test(_));
-        (!waits).then(|| CandidateLimits {
-            idle: (self.record.wall * 2).max(LEAST_IDLE),
-            timeout: subject.candidate_timeout(self.record.wall),
-        })
-    }
-
     /// How long the last look at a result takes, with so many runs at a time, if the result takes
     /// as long as the script: the runs that confirm it, and one for each check.
     pub fn last_look(&self, jobs: usize) -> Duration {
@@ -68,7 +55,7 @@ impl Established {
     /// How to run and judge programs by these facts.
     pub fn probe<'a>(&'a self, subject: &'a Subject) -> Probe<'a> {
         let start = self.calibration.start;
-        let limits = self.candidate_limits(subject);
+        let limits = candidate_limits(subject, &self.measure, self.record.wall);
         subject.probe(&self.measure, self.timeout, limits, start)
     }
 }
@@ -210,18 +197,15 @@ fn found_out(
     let before = Before {
         fastest,
         reason: cold.clone(),
-        next: if warm.is_some() {
-            Start::Warm
-        } else {
-            Start::Recorded
-        },
+        next: warm.as_ref().map_or(Start::Recorded, |_| Start::Warm),
         warm,
     };
     let calibration = calibrate(subject, &sighting.measure, timeout, before)?;
     // Last, since checks run programs as candidates will be run: under this limit, from this start.
     watch(FirstStep::Checks);
+    let limits = candidate_limits(subject, &sighting.measure, sighting.wall);
     let checks = checks::establish(&Script {
-        probe: subject.probe(&sighting.measure, timeout, None, calibration.start),
+        probe: subject.probe(&sighting.measure, timeout, limits, calibration.start),
         program: subject.program_as_run(),
         bytes: subject.as_run(),
         first: sighting.first.as_ref(),
@@ -260,6 +244,18 @@ fn found_out(
         checks,
         fresh: sighting.seeded.unwrap_or(unforked),
     })
+}
+
+/// What sets candidates narrower limits than other runs have: one that waits for longer than the
+/// script as given ran at all waits for something that never comes, and one that works for several
+/// times as long does not end. `None` where that is the bug, or where the user's own test is run.
+fn candidate_limits(
+    subject: &Subject,
+    measure: &Measure,
+    wall: Duration,
+) -> Option<CandidateLimits> {
+    let waits = measure.is_hang() || matches!(measure, Measure::Test(_));
+    (!waits).then(|| subject.candidate_limits(wall))
 }
 
 /// The facts that an earlier session established.

@@ -82,6 +82,8 @@ pub struct CandidateLimits {
     pub idle: Duration,
     /// For how long it may run.
     pub timeout: Duration,
+    /// The same without one of its parts, whatever the user allows: a loop may then never end.
+    pub incomplete: Duration,
 }
 
 /// Runs programs and judges the outcomes.
@@ -118,6 +120,17 @@ impl Probe<'_> {
     /// A run of a program that is changed for a check; none if the text cannot be written.
     pub(super) fn changed_job(&self, program: &Program, text: String) -> Option<Job> {
         Some(self.job(&program.sibling(text).ok()?.encode()?))
+    }
+
+    /// A run of a program without a part that it may need to come to an end.
+    pub(super) fn incomplete_job(&self, program: &Program, text: String) -> Option<Job> {
+        let bytes = program.sibling(text).ok()?.encode()?.into();
+        let job = self.candidate_job(&bytes, Arc::default());
+        let limit = self.candidate_limits.map(|limits| limits.incomplete);
+        Some(Job {
+            timeout: limit.map_or(job.timeout, |limit| job.timeout.min(limit)),
+            ..job
+        })
     }
 
     /// The run that a candidate is judged by.

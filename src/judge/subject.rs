@@ -50,6 +50,11 @@ pub enum Warmth {
     Never,
 }
 
+/// Four times as long as a run, within bounds.
+fn within(wall: Duration, [least, most]: [Duration; 2]) -> Duration {
+    (wall * 4).clamp(least, most)
+}
+
 /// The user's settings for the bug and the runs.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -147,18 +152,20 @@ impl Subject {
 
     /// The time limit of a run: the user's, else four times the slowest baseline run within bounds.
     pub fn timeout(&self, wall: Duration) -> Duration {
-        self.timeout_within(wall, [Duration::from_secs(10), Duration::from_mins(1)])
+        let own = within(wall, [Duration::from_secs(10), Duration::from_mins(1)]);
+        self.settings.timeout.unwrap_or(own)
     }
 
-    /// The time limit of a candidate, as that of a run. The script takes this long without being
-    /// traced, so the limit need not allow for more.
-    pub(super) fn candidate_timeout(&self, wall: Duration) -> Duration {
-        self.timeout_within(wall, [Duration::from_secs(3), Duration::from_mins(1)])
-    }
-
-    fn timeout_within(&self, wall: Duration, [least, most]: [Duration; 2]) -> Duration {
-        let of_user = self.settings.timeout;
-        of_user.unwrap_or_else(|| (wall * 4).clamp(least, most))
+    /// The limits of a candidate of a script that takes so long. The script takes that long without
+    /// being traced, so they need not allow for more.
+    pub(super) fn candidate_limits(&self, wall: Duration) -> CandidateLimits {
+        const LEAST_IDLE: Duration = Duration::from_secs(1);
+        let incomplete = within(wall, [Duration::from_secs(3), Duration::from_mins(1)]);
+        CandidateLimits {
+            idle: (wall * 2).max(LEAST_IDLE),
+            timeout: self.settings.timeout.unwrap_or(incomplete),
+            incomplete,
+        }
     }
 
     /// The time limit of a candidate if the bug is that it does not end. The time that the script

@@ -402,7 +402,11 @@ mod tests {
         check(Control::Vmap, "import torch\ntorch.func.grad(f)(x)\n", None);
         check(Control::Export, "def export(): pass\nexport()\n", None);
         check(Control::Compile, "import torch\nf(torch.ones(2))\n", None);
-        check(Control::Mode, "import torch\ntorch.onnx.export(f, ())\n", None);
+        check(
+            Control::Mode,
+            "import torch\ntorch.onnx.export(f, ())\n",
+            None,
+        );
     }
 
     #[test]

@@ -232,5 +232,5 @@ fn names<'a>(parts: impl Iterator<Item = &'a ProgramPart>) -> String {
 
 /// The run of a program without a part; none if it does not have the part where it can go.
 fn job(probe: &Probe<'_>, program: &Program, part: &ProgramPart) -> Option<Job> {
-    probe.changed_job(program, part.without(program)?)
+    probe.incomplete_job(program, part.without(program)?)
 }

@@ -2,7 +2,7 @@
 //! each use. Called by the module above.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::LazyLock,
     sync::OnceLock,
 };
@@ -330,6 +330,7 @@ impl Builder {
             }
         }
         let mut unbound = Vec::new();
+        let mut builtins = BTreeSet::new();
         for (scope, load) in self.uses {
             let found = resolve(&self.scopes, scope, &load.name, |at| {
                 index.get(&(at, load.name.clone())).copied().filter(|&at| {
@@ -341,13 +342,16 @@ impl Builder {
             });
             match found {
                 Some(at) => variables[at].uses.push(load),
-                None if is_builtin(&load.name) => {}
+                None if is_builtin(&load.name) => {
+                    builtins.insert(load.name);
+                }
                 None => unbound.push(load),
             }
         }
         Scopes {
             variables,
             unbound,
+            builtins,
             misplaced,
             index: OnceLock::new(),
         }

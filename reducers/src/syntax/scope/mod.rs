@@ -25,6 +25,8 @@ pub struct Scopes {
     pub variables: Vec<Variable>,
     /// Loads that nothing binds and that are no builtins.
     pub unbound: Vec<Use>,
+    /// The builtins that are loaded and that nothing binds.
+    pub builtins: BTreeSet<Name>,
     /// The first statement that stands where CPython refuses it: a `return` outside a function, a
     /// `break` outside a loop.
     pub misplaced: Option<TextRange>,
@@ -160,6 +162,11 @@ impl Scopes {
         found.map(|&position| &self.variables[position])
     }
 
+    /// Whether the program itself binds a name in any scope.
+    pub fn binds(&self, name: &str) -> bool {
+        !self.positions_named(name).is_empty()
+    }
+
     /// The positions of the variables of a name.
     pub(crate) fn positions_named(&self, name: &str) -> &[usize] {
         self.index().names.get(name).map_or(&[], Vec::as_slice)
@@ -218,6 +225,13 @@ mod tests {
             scopes.unbound_names().into_iter().collect::<Vec<_>>(),
             expected
         );
+    }
+
+    #[test]
+    fn builtins_are_those_that_nothing_hides() {
+        let found = scopes("def f(input):\n    return len(input)\nf(id)\nmax = 1\nmax\n");
+        assert_eq!(found.builtins.iter().collect::<Vec<_>>(), ["id", "len"]);
+        assert!(found.binds("input") && !found.binds("len"));
     }
 
     #[test]
