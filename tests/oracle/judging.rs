@@ -281,7 +281,7 @@ fn what_the_messages_of_pytorch_leave() {
              call_function <built-in function matmul>(*(FakeTensor(..., size=(3, 4)),), **{}): got \
              RuntimeError('size mismatch')",
             "TorchRuntimeError: Dynamo failed to run FX node with fake tensors: call_function \
-             <built-in function matmul> … : got RuntimeError('size mismatch')",
+             <built-in function matmul> … got RuntimeError('size mismatch')",
         ),
         (
             "torch._inductor.exc.InductorError: CppCompileError: C++ compile error\n\nCommand:\n\
