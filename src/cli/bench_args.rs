@@ -43,7 +43,8 @@ pub struct BenchArgs {
     /// `ideal.py`.
     #[arg(long, conflicts_with_all = ["json", "keep"])]
     pub check: bool,
-    /// How often `--check` runs `repro.py` and `ideal.py`.
+    /// How often `--check` runs `repro.py` and `ideal.py`. Slips are confirmed as often, up to 3
+    /// times; with fewer than 3, the last look at them is not made in fresh interpreters.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "check", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub runs: u8,
     /// Reduce nothing; time `repro.py` and `ideal.py`, cold and warm.

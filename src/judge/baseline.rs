@@ -246,8 +246,8 @@ fn found_out(
     })
 }
 
-/// What sets candidates narrower limits than other runs have: one that waits for longer than the
-/// script as given ran at all waits for something that never comes, and one that works for several
+/// The limits of candidates, narrower than those of other runs: a candidate that waits for longer than
+/// the script as given ran at all waits for something that never comes, and one that works for several
 /// times as long does not end. `None` where that is the bug, or where the user's own test is run.
 fn candidate_limits(
     subject: &Subject,

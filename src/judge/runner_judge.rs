@@ -47,8 +47,8 @@ pub struct RunnerJudge<'a> {
     fresh: Option<(Arc<[u8]>, Option<String>)>,
     /// The time limit of a run that confirms a program, if the bug is that it does not end.
     patient: Option<Duration>,
-    /// From where the last look at a result is made.
-    last_look: Start,
+    /// How the runs of the last look at a result start.
+    last_start: Start,
     /// When no more runs are made at all.
     end: Option<Instant>,
     /// Whether patient observers have objected to a program.
@@ -76,7 +76,7 @@ impl<'a> RunnerJudge<'a> {
                 .is_hang()
                 .then(|| subject.patient_hang_limit(established.timeout))
                 .filter(|patient| *patient > established.timeout),
-            last_look: subject.last_look(established.calibration.start),
+            last_start: subject.last_start(established.calibration.start),
             end,
             patience: Patience::Left,
         }
@@ -146,7 +146,7 @@ impl<'a> RunnerJudge<'a> {
         // Chance decides each further run of a flaky bug.
         if self.steadiness.is_none() && !self.checks.is_empty() {
             let probe = Probe {
-                start: self.last_look,
+                start: self.last_start,
                 ..self.probe
             };
             let bytes = program.encode().unwrap_or_default();

@@ -74,8 +74,8 @@ pub struct Settings {
     pub env: Vec<(String, String)>,
     /// The parts that every candidate must keep.
     pub keep: Vec<Kept>,
-    /// How often programs are run to confirm them, if less than usual: the last look at them is then
-    /// made where candidates start, not in fresh interpreters.
+    /// How often programs are run to confirm them, if less often than usual. The runs of the last
+    /// look at them then start as candidates do, not in fresh interpreters.
     pub fewer_runs: Option<usize>,
 }
 
@@ -141,8 +141,8 @@ impl Subject {
         fewer.map_or(CONFIRMING_RUNS, |runs| runs.clamp(1, CONFIRMING_RUNS))
     }
 
-    /// From where the last look at a program is made, if candidates start from `start`.
-    pub(super) fn last_look(&self, start: Start) -> Start {
+    /// How the runs of the last look at a program start, if candidates start from `start`.
+    pub(super) fn last_start(&self, start: Start) -> Start {
         if self.confirming_runs() < CONFIRMING_RUNS {
             start
         } else {

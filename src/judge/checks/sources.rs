@@ -79,7 +79,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         is_called_by_library: is_called_by_library(exception) && !is_exact(so_far),
     };
     let frames = own_lines(exception);
-    // A library that misses what the script does not name has a lookup of its own that fails.
+    // If the script does not name what is missing, the library's own lookup is at fault.
     let is_in_library = is_in_library(exception);
     let is_named = is_in_library && is_named(program, exception, &frames);
     // The text costs nothing, but only a trace shows which of it was executed.

@@ -149,7 +149,8 @@ impl Rest<'_, '_> {
         let is_input = reads_command_line(name);
         // A field of a class is declared, not computed.
         let is_declaration = node.is_stmt_ann_assign() && matches!(name.as_str(), "field" | "ib");
-        // What fails or reports is not called for what it gives back, whether or not that has a name.
+        // The call that fails or reports gives back nothing that anybody could use, so it makes no
+        // difference whether its result has a name.
         let is_last = self.frames.last() == Some(&statement);
         let effect = if (is_alone && !is_last) || is_changing(name) {
             FOR_EFFECT

@@ -270,7 +270,7 @@ complete -c minrepro -n "__fish_minrepro_using_subcommand mcp" -s q -l quiet -d 
 complete -c minrepro -n "__fish_minrepro_using_subcommand mcp" -s v -l verbose -d 'Print more: every accepted change'
 complete -c minrepro -n "__fish_minrepro_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s p -l python -d 'An interpreter for the cases that it fits; may be given several times' -r -F
-complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l runs -d 'How often `--check` runs `repro.py` and `ideal.py`' -r
+complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l runs -d 'How often `--check` runs `repro.py` and `ideal.py`. Slips are confirmed as often, up to 3 times; with fewer than 3, the last look at them is not made in fresh interpreters' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -s j -l jobs -d 'Runs at a time [default: the number of cores]' -r
 complete -c minrepro -n "__fish_minrepro_using_subcommand bench" -l runner -d 'Whether to fork candidates from an interpreter that has already imported the script\'s modules' -r -f -a "auto\t'Warm if that shows the bug as well and saves time'
 warm\t'Warm, or fail'
