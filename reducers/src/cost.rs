@@ -21,14 +21,14 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    rewrite::edit::EditSet,
     syntax::{
         AnyNodeRef, Program, Ranged, TextSize, TokenKind, Tree,
         ast::{Expr, Stmt},
     },
     torch::{
         data_types::rare_types,
-        environment::{EnvironmentRank, PlainBackends, environment},
+        environment::{EnvironmentRank, environment},
+        names::Torch,
     },
 };
 
@@ -55,8 +55,15 @@ const TOKEN: u64 = 16;
 impl Cost {
     /// The cost of a program.
     pub fn of(program: &Program) -> Self {
+        let torch = Torch::of(program, program.tree());
+        Self::of_part(program, torch.as_ref(), true)
+    }
+
+    /// What a part of a program adds to its cost, given what the program imports of PyTorch and
+    /// whether the part is its beginning. All but the environment adds up.
+    pub(crate) fn of_part(program: &Program, torch: Option<&Torch<'_>>, is_start: bool) -> Self {
         let tree = program.tree();
-        let docstrings = docstrings(program, tree);
+        let docstrings = docstrings(program, tree, is_start);
         let weight = program
             .tokens()
             .iter()
@@ -74,35 +81,12 @@ impl Cost {
             })
             .sum();
         Self {
-            environment: environment(program, tree),
+            environment: environment(tree, torch),
             weight,
-            types: rare_types(program, tree).len() as u64,
+            types: torch.map_or(0, |torch| rare_types(torch, tree).len() as u64),
             overhang: program.overhang() as u64,
             bytes: program.text().len() as u64,
         }
-    }
-}
-
-/// Whether edits make a program, and a simpler one.
-pub(crate) fn gains(program: &Program, edits: &EditSet) -> bool {
-    let text = edits.apply(program).ok();
-    let after = text.and_then(|text| program.sibling(text).ok());
-    after.is_some_and(|after| Cost::of(&after) < Cost::of(program))
-}
-
-/// Refuses edits that remove the reason why a program has a low rank of environment, such as the
-/// argument that names a plain backend. They look like any other removal, but raise the cost; the
-/// cost itself is only computed where edits touch such a place.
-pub(crate) struct RankGuard(PlainBackends);
-
-impl RankGuard {
-    pub(crate) fn of(program: &Program) -> Self {
-        Self(PlainBackends::of(program))
-    }
-
-    /// Whether edits may be proposed.
-    pub(crate) fn admits(&self, program: &Program, edits: &EditSet) -> bool {
-        !self.0.are_touched_by(program, edits) || gains(program, edits)
     }
 }
 
@@ -128,7 +112,7 @@ struct Docstrings {
     alone: HashSet<TextSize>,
 }
 
-fn docstrings(program: &Program, tree: &Tree<'_>) -> Docstrings {
+fn docstrings(program: &Program, tree: &Tree<'_>, is_start: bool) -> Docstrings {
     let mut found = Docstrings::default();
     let mut visit = |body: &[Stmt], may_be_empty: bool| {
         if let Some(Stmt::Expr(stmt)) = body.first()
@@ -143,7 +127,9 @@ fn docstrings(program: &Program, tree: &Tree<'_>) -> Docstrings {
             starts.extend(text.value.iter().map(Ranged::start));
         }
     };
-    visit(program.body(), true);
+    if is_start {
+        visit(program.body(), true);
+    }
     for node in &tree.nodes {
         match node.node {
             AnyNodeRef::StmtFunctionDef(def) => visit(&def.body, false),

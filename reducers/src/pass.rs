@@ -3,8 +3,11 @@
 //! passes and an executed test. Runs nothing and knows no library.
 
 use crate::{
-    cost::{Cost, RankGuard},
-    rewrite::edit::{Edit, EditSet},
+    cost::Cost,
+    rewrite::{
+        edit::{Edit, EditSet},
+        gain::{RankGuard, Scales},
+    },
     syntax::{Program, TextRange, TextSize, rows::ItemId},
     trace::evidence::{Evidence, MissingSymbols},
 };
@@ -95,18 +98,17 @@ impl Pass {
             group: 0,
             list: Vec::new(),
         };
-        (self.propose)(
-            &PassContext {
-                program,
-                evidence,
-                missing,
-            },
-            &mut proposals,
-        );
+        let context = PassContext {
+            program,
+            scales: Scales::of(program),
+            evidence,
+            missing,
+        };
+        (self.propose)(&context, &mut proposals);
         let guard = RankGuard::of(program);
         proposals
             .list
-            .retain(|proposal| guard.admits(program, &proposal.edits));
+            .retain(|proposal| guard.admits(&context.scales, &proposal.edits));
         proposals.list
     }
 
@@ -131,6 +133,8 @@ impl Pass {
 pub struct PassContext<'a> {
     /// The program.
     pub program: &'a Program,
+    /// Tells whether edits of the program gain anything.
+    pub(crate) scales: Scales<'a>,
     /// The evidence of a traced run of this very program, if there was one.
     pub evidence: Option<&'a Evidence>,
     /// The symbols that earlier candidates made from that evidence lacked.

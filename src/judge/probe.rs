@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use minrepro_reducers::{syntax::Program, trace::evidence::Evidence};
+use minrepro_reducers::{modules::switches::Variable, syntax::Program, trace::evidence::Evidence};
 
 use super::measure::Measure;
 use crate::{
@@ -10,8 +10,8 @@ use crate::{
     runner::{End, Job, Outcome, RunError, Runner, Start},
 };
 
-/// A setting under which the bug must not show: one that the user named, or another version of
-/// Python.
+/// A setting under which the bug must not show: one that the user named, another version of Python,
+/// or a variable that a package goes by.
 pub struct GivenControl {
     /// As it was typed, or its name.
     pub name: String,
@@ -27,6 +27,8 @@ pub enum ControlSetting {
     Any(Box<Runner>),
     /// The interpreter, and nothing else.
     Interpreter(Arc<Path>),
+    /// A variable, and nothing else.
+    Variable(Variable),
 }
 
 impl GivenControl {
@@ -34,7 +36,7 @@ impl GivenControl {
     pub(super) fn runner(&self) -> Option<&Runner> {
         match &self.setting {
             ControlSetting::Any(runner) => Some(runner),
-            ControlSetting::Interpreter(_) => None,
+            ControlSetting::Interpreter(_) | ControlSetting::Variable(_) => None,
         }
     }
 
@@ -49,6 +51,13 @@ impl GivenControl {
             ControlSetting::Interpreter(path) => {
                 for job in &mut jobs {
                     job.interpreter = Some(Arc::clone(path));
+                }
+                probe.runner
+            }
+            ControlSetting::Variable((name, value)) => {
+                let variable = ((*name).to_owned(), Some((*value).to_owned()));
+                for job in &mut jobs {
+                    job.variables = Arc::new([variable.clone()]);
                 }
                 probe.runner
             }

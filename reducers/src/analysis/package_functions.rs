@@ -23,6 +23,9 @@ use crate::{
 /// Types of the language's own that are composed of others.
 const COMPOSED: [&str; 6] = ["dict", "frozenset", "list", "set", "tuple", "type"];
 
+/// What stands for the result of a function among its parameters, none of which can be called so.
+const RESULT: &str = "return";
+
 /// What packages read of functions and types, by names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackageFunctions {
@@ -110,7 +113,7 @@ impl PackageFunctions {
             function
                 .returns
                 .as_deref()
-                .map(|of| ("return".to_owned(), of)),
+                .map(|of| (RESULT.to_owned(), of)),
         );
         for (parameter, annotation) in annotated {
             let shape = types.shape(annotation);
@@ -150,6 +153,7 @@ impl PackageFunctions {
             let all = function.parameters.iter_non_variadic_params();
             let name = function.name.to_string();
             parameters.extend(all.map(|each| (name.clone(), each.name().to_string())));
+            parameters.insert((name, RESULT.to_owned()));
             if !function.decorator_list.is_empty() {
                 decorated.insert(function.name.as_str());
             }
@@ -221,7 +225,7 @@ mod tests {
     use super::*;
 
     const SCRIPT: &str = "from typing import Union\nfrom lib import checked, load, app\nclass Base: pass\n\
-        class Sub(Base):\n    size: int\n    unit: str\nclass Other(Sub): pass\n@checked(order='by')\ndef f(x: type[Base], by, y):\n    pass\n\
+        class Sub(Base):\n    size: int\n    unit: str\nclass Other(Sub): pass\n@checked(order='by')\ndef f(x: type[Base], by, y) -> list[int]:\n    pass\n\
         load(Union[Sub, int], 1)\nf(Sub, 1, {'size': 2})\n";
 
     #[test]
@@ -233,6 +237,9 @@ mod tests {
             ("type[Base]", "Base", false),
             ("x: type[Base]", "x", false),
             ("x: type[Base], ", "", true),
+            ("list[int]", "list", false),
+            (" -> list[int]", "", false),
+            ("@checked(order='by')\ndef f", "def f", true),
             ("by, y", "by", true),
             ("by, y", "y", false),
             ("@checked(order='by')\n", "", true),

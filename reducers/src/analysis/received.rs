@@ -12,12 +12,13 @@ use crate::{
         calls::OF_NO_MATTER,
         class_statements,
         dependence_check::Operations,
+        handed_on::handed_on,
         names::ImportedNames,
         observation::{Observation, marked},
         own_classes::{OwnClasses, declarations},
     },
     syntax::{
-        AnyNodeRef, Program, Ranged,
+        AnyNodeRef, Program, Ranged, Tree,
         ast::{Expr, Stmt},
     },
 };
@@ -148,7 +149,7 @@ impl Received {
     pub fn by(mut self, operations: &Operations) -> Self {
         let called = called(operations);
         self.calls
-            .retain(|name, _| called.contains(name.as_str()) || is_subscript(name));
+            .retain(|name, _| called.contains(name.as_str()) || is_received_otherwise(name));
         self
     }
 
@@ -165,12 +166,13 @@ impl Received {
             let of_packages = called.contains(name.as_str());
             let of_language = name.strip_prefix(OF_LANGUAGE);
             of_packages
-                || is_subscript(name)
+                || is_received_otherwise(name)
                 || of_language.is_some_and(|name| called.contains(name))
                 || operations.contains(name) && is_steady(name, calls)
         });
         let calls = self.calls.iter();
-        let steady = calls.filter(|(name, calls)| is_steady(name, calls));
+        let may_vary = |name: &str| is_received_otherwise(name) && !SUBSCRIPTS.contains(&name);
+        let steady = calls.filter(|(name, calls)| is_steady(name, calls) && !may_vary(name));
         self.exact = steady.map(|(name, _)| name.clone()).collect();
         self
     }
@@ -200,7 +202,12 @@ impl Received {
     /// Whether the calls of a candidate receive nothing that is not allowed.
     pub fn allows(&self, candidate: &Self) -> bool {
         candidate.calls.iter().all(|(name, its)| {
-            let Some(known) = self.calls.get(name) else {
+            let known = match name.strip_prefix(ENTERED) {
+                Some(function) => self.calls.get(&format!("{LEFT}{function}")),
+                None if name.starts_with(LEFT) => None,
+                None => self.calls.get(name),
+            };
+            let Some(known) = known else {
                 return true;
             };
             if known.iter().any(|call| call.contains_key(MORE)) {
@@ -212,7 +219,7 @@ impl Received {
             } else {
                 let has_keys = are_keys_of(its, known);
                 let (known, its) = (kinds(known), kinds(its));
-                let fits = if self.made.contains(name) {
+                let fits = if self.made.contains(name) || name.starts_with(RETURNED) {
                     is_alike
                 } else {
                     is_as_good
@@ -230,9 +237,20 @@ impl Received {
 /// The names of reading an element, and of storing or deleting one.
 const SUBSCRIPTS: [&str; 2] = ["[]", "[]="];
 
-/// Whether a name stands for what objects receive as an index or a key.
-fn is_subscript(name: &str) -> bool {
-    SUBSCRIPTS.contains(&name)
+/// The mark of what functions that are passed on return to those who call them.
+const RETURNED: &str = "return of ";
+
+/// The mark of what the functions of packages got that the failure leaves.
+const LEFT: &str = "left ";
+
+/// The mark of what those of them got that the program's own code called. In a candidate, that may
+/// be another one of those that the failure leaves.
+const ENTERED: &str = "entered ";
+
+/// Whether a name stands for what packages receive by other means than the program's calls.
+fn is_received_otherwise(name: &str) -> bool {
+    let marks = [RETURNED, LEFT];
+    SUBSCRIPTS.contains(&name) || marks.iter().any(|mark| name.starts_with(mark))
 }
 
 /// The names of the functions among some operations.
@@ -431,8 +449,14 @@ fn holds_slice(index: &Expr) -> bool {
     parts.any(|part| part.is_slice_expr() || part.is_starred_expr())
 }
 
-/// What makes a program write down what calls of others' functions receive, and what comparisons
-/// do.
+/// The name of the innermost function around a node.
+fn function_around<'a>(tree: &Tree<'a>, node: u32) -> Option<&'a str> {
+    let mut around = tree.ancestors(node);
+    around.find_map(|around| Some(around.as_stmt_function_def().copied()?.name.as_str()))
+}
+
+/// What makes a program write down what calls of others' functions receive, what functions return
+/// that it passes on to them, and what comparisons do.
 pub fn receiving(program: &Program) -> Observation {
     let tree = program.tree();
     let own = program.defined_names();
@@ -441,6 +465,7 @@ pub fn receiving(program: &Program) -> Observation {
     let imported = ImportedNames::of(tree);
     let variables = program.scopes().variables.iter();
     let variables: BTreeSet<&str> = variables.map(|variable| variable.name.as_str()).collect();
+    let handed_on = handed_on(program);
     let mut observation = Observation::default();
     for (at, node) in tree.nodes.iter().enumerate() {
         // The quotes of a formatted text may not stand in it again.
@@ -470,6 +495,13 @@ pub fn receiving(program: &Program) -> Observation {
                 storing
             };
             observation.index(subscript.slice.range(), name);
+        }
+        if let AnyNodeRef::StmtReturn(result) = node.node
+            && let Some(value) = &result.value
+            && let Some(function) = function_around(tree, at as u32)
+            && handed_on.contains(function)
+        {
+            observation.index(value.range(), &format!("{RETURNED}{function}"));
         }
         let AnyNodeRef::ExprCall(call) = node.node else {
             continue;
@@ -521,7 +553,10 @@ mod tests {
             "import B\nclass A(B): pass\nclass C: pass\nA(C())\n",
             "import B\nclass A(B): pass\nclass C: pass\nshow(\"call\", \"A\", A)(C())\n",
         );
-        check("@lib.f(1)\ndef g(): return f'{abs(1)}'\n", "");
+        check(
+            "@lib.f(1)\ndef g(): return f'{abs(1)}'\ndef h(): return 1\nh()\n",
+            "@lib.f(1)\ndef g(): return show(\"index\", \"return of g\", (f'{abs(1)}'))\ndef h(): return 1\nh()\n",
+        );
     }
 
     fn read(calls: &[(&str, &str)]) -> Received {
@@ -565,6 +600,16 @@ mod tests {
         let keyed = read(&[("f", &of_key(r#"["Lib"]"#))]).by(&["f()".to_owned()].into());
         assert!(keyed.allows(&read(&[("f", &of_key(r#"["Other"]"#))])));
         assert!(!keyed.allows(&read(&[("f", &of_key(r#"["str", "'x'"]"#))])));
+        let left = read(&[("left lib.f", r#"{"x": ["Lib"], "y": ["None"]}"#)]);
+        let left = left.by(&Operations::default());
+        let entered = |x: &str| read(&[("entered lib.f", &format!(r#"{{"x": [{x:?}]}}"#))]);
+        assert!(left.allows(&entered("Other")) && !left.allows(&entered("None")));
+        // It may get there another way.
+        assert!(left.allows(&read(&[("left lib.f", r#"{"x": ["None"]}"#)])));
+        let result = |kind: &str| read(&[("return of g", &format!(r#"{{"0": [{kind:?}]}}"#))]);
+        let returned = result("Lib").by(&Operations::default());
+        assert!(returned.allows(&result("Lib")));
+        assert!(!returned.allows(&result("class")) && !returned.allows(&result("Other")));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
     }

@@ -12,6 +12,7 @@ mod meaning;
 mod naming;
 mod references;
 pub mod standard;
+pub mod switches;
 mod unit;
 
 use std::collections::BTreeMap;

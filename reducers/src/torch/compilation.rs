@@ -43,16 +43,19 @@ pub(crate) struct Compilation<'a> {
     pub(crate) node: u32,
 }
 
+/// Whether a node defines a method of that name: then the method is not the module's, wherever it is
+/// called.
+pub(crate) fn hides_compile(node: AnyNodeRef<'_>) -> bool {
+    matches!(node, AnyNodeRef::StmtFunctionDef(def) if def.name.as_str() == "compile")
+}
+
 /// Every place where a compiler is asked for.
 pub(crate) fn compilations<'a>(torch: &Torch<'_>, tree: &Tree<'a>) -> Vec<Compilation<'a>> {
     let call_at = |node: u32| match tree.nodes[node as usize].node {
         AnyNodeRef::ExprCall(call) => Some(call),
         _ => None,
     };
-    // Where the script defines a method of that name, the method is not the module's.
-    let defines_compile = tree.nodes.iter().any(|node| {
-        matches!(node.node, AnyNodeRef::StmtFunctionDef(def) if def.name.as_str() == "compile")
-    });
+    let hides_method = tree.nodes.iter().any(|node| hides_compile(node.node));
     let mut found = Vec::new();
     for (index, node) in tree.nodes.iter().enumerate() {
         let path = match node.node {
@@ -69,7 +72,7 @@ pub(crate) fn compilations<'a>(torch: &Torch<'_>, tree: &Tree<'a>) -> Vec<Compil
             (_, Some("torch.compile")) => Form::Compile,
             (_, Some("torch._dynamo.optimize")) => Form::Optimize,
             (AnyNodeRef::ExprAttribute(attribute), None)
-                if !defines_compile
+                if !hides_method
                     && attribute.attr.as_str() == "compile"
                     && call.is_some_and(|call| call.arguments.args.is_empty()) =>
             {

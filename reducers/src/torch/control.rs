@@ -120,7 +120,11 @@ impl Control {
     /// The control that has the same part work in another mode, if there is one: the less it changes,
     /// the more it says of the bug.
     pub fn nearer(self) -> Option<Self> {
-        (self == Self::Export).then_some(Self::Mode)
+        match self {
+            Self::Export => Some(Self::Mode),
+            Self::Checkpoint => Some(Self::Reentrant),
+            _ => None,
+        }
     }
 
     /// Whether it is one of [`Self::ALTERNATIVES`].
@@ -141,6 +145,7 @@ impl Control {
                 "torch._dynamo.export",
                 "torch.fx.symbolic_trace",
                 "torch.fx.experimental.proxy_tensor.make_fx",
+                "functorch.make_fx",
                 "functorch.compile.aot_function",
                 "functorch.compile.aot_module",
                 "torch._functorch.aot_autograd.aot_function",
@@ -151,6 +156,7 @@ impl Control {
                 "torch.export.export_for_training",
                 "torch.export.draft_export",
                 "torch.fx.experimental.proxy_tensor.make_fx",
+                "functorch.make_fx",
             ],
             Self::Script => &[
                 "torch.jit.script",
@@ -336,7 +342,7 @@ impl Control {
 fn with_prelude(program: &Program, function: &str, names: &[&str]) -> String {
     let text = program.text();
     let newline = newline_of(text);
-    let is_torch = |path: &str| path == "torch" || path.starts_with("torch.");
+    let is_torch = |path: &str| matches!(path.split('.').next(), Some("torch" | "functorch"));
     let imports_torch = |node: &AnyNodeRef<'_>| match node {
         AnyNodeRef::StmtImport(import) => import.names.iter().any(|alias| is_torch(&alias.name)),
         AnyNodeRef::StmtImportFrom(import) => import.module.as_deref().is_some_and(is_torch),

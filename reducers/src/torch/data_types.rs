@@ -31,7 +31,7 @@ pub(crate) fn needs_double(program: &Program, tree: &Tree<'_>) -> bool {
 }
 
 /// Every mention of such a type.
-pub(crate) fn rare_types(program: &Program, tree: &Tree<'_>) -> Vec<RareType> {
+pub(crate) fn rare_types(torch: &Torch<'_>, tree: &Tree<'_>) -> Vec<RareType> {
     const TYPES: &[&str] = &[
         "half",
         "float16",
@@ -62,9 +62,6 @@ pub(crate) fn rare_types(program: &Program, tree: &Tree<'_>) -> Vec<RareType> {
         "qint32",
     ];
     const METHODS: &[&str] = &["half", "bfloat16", "double", "short", "char", "byte"];
-    let Some(torch) = Torch::of(program, tree) else {
-        return Vec::new();
-    };
     let found = tree.nodes.iter().filter_map(|node| {
         let AnyNodeRef::ExprAttribute(attribute) = node.node else {
             return None;

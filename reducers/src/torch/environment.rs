@@ -118,10 +118,11 @@ const DISTRIBUTED: &[&str] = &[
     "multiprocessing",
 ];
 
-/// The rank of a program's environment.
-pub(crate) fn environment(program: &Program, tree: &Tree<'_>) -> EnvironmentRank {
+/// The rank of the environment that a program needs, or a part of one whose imports of PyTorch are
+/// given.
+pub(crate) fn environment(tree: &Tree<'_>, torch: Option<&Torch<'_>>) -> EnvironmentRank {
     let packages = packages_needed(tree).len() as u32;
-    let Some(torch) = Torch::of(program, tree) else {
+    let Some(torch) = torch else {
         return EnvironmentRank {
             packages,
             ..EnvironmentRank::default()
@@ -133,7 +134,7 @@ pub(crate) fn environment(program: &Program, tree: &Tree<'_>) -> EnvironmentRank
     let mut found = EnvironmentRank {
         packages,
         distributed: torch.imports().any(is_distributed),
-        compiler: compilations(&torch, tree)
+        compiler: compilations(torch, tree)
             .iter()
             .map(CompilerRank::of)
             .max()
@@ -248,7 +249,8 @@ pub enum Uncompiled {
 /// The same program without PyTorch's compiler.
 pub fn uncompiled(program: &Program) -> Uncompiled {
     let tree = program.tree();
-    if environment(program, tree).compiler == CompilerRank::None {
+    let torch = Torch::of(program, tree);
+    if environment(tree, torch.as_ref()).compiler == CompilerRank::None {
         return Uncompiled::Itself;
     }
     let text = without_compiler(program).and_then(|edits| edits.apply(program).ok());

@@ -9,6 +9,7 @@ use std::{
 use anyhow::Context;
 use minrepro_reducers::{
     analysis::names::ImportedNames,
+    modules::switches::switches,
     syntax::Program,
     torch::{environment::makes_operators, variables::NO_GRAPHS},
 };
@@ -128,8 +129,9 @@ pub(super) fn words(test: &str) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
-/// The controls that the user named, or else other versions of Python; and the identities of the
-/// interpreters of those by interpreter.
+/// The controls that the user named, or else those that the program itself suggests: other versions
+/// of Python, or packages without what they compile; and the identities of all that another session
+/// may not have.
 pub(super) fn controls(
     args: &RunArgs,
     setup: &Setup,
@@ -162,6 +164,14 @@ pub(super) fn controls(
                 name: format!("Python {major}.{minor}"),
                 setting: ControlSetting::Interpreter(path.into()),
                 demand,
+            });
+        }
+        for (name, value) in switches(program) {
+            identities.push(format!("{name}={value}"));
+            controls.push(GivenControl {
+                name: format!("{name}={value}"),
+                setting: ControlSetting::Variable((name, value)),
+                demand: Demand::IfBetter,
             });
         }
     }

@@ -1,6 +1,7 @@
 //! The controls that are no part of the script: a candidate counts only if it does not show the bug
 //! with other variables or when a command of the user runs it, and if it succeeds in another
-//! interpreter. The user named that interpreter, or it is another version of Python on this machine.
+//! interpreter. The user named that interpreter, or it is another version of Python on this machine;
+//! or the program imports a package that goes by a variable.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

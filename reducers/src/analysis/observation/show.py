@@ -236,4 +236,27 @@ def show(what, name="", value=None):
     return value
 
 
+def failed(kind, error, trace, report=sys.excepthook):
+    """Writes down what the functions of packages got that an exception leaves, and which of them the
+    program itself entered."""
+    here = sys._getframe().f_code.co_filename
+    own = None
+    try:
+        for frame, _ in traceback.walk_tb(trace):
+            code = frame.f_code
+            module = frame.f_globals.get("__name__", "")
+            if module == "__main__":
+                own = True
+            elif own is not None and code.co_filename != here:
+                names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+                found = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
+                for how in ["left"] + ["entered"] * own:
+                    say_received("%s %s.%s" % (how, module, code.co_name), found)
+                own = False
+    except Exception:
+        pass
+    report(kind, error, trace)
+
+
+sys.excepthook = failed
 builtins._minrepro_show = show

@@ -1,9 +1,6 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        gain::gains,
-    },
+    rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Ranged, TextRange, Tree,
         ast::{MatchCase, Pattern},
@@ -44,7 +41,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         let whole = node.node.range();
         let mut replace = |text: &str| {
             let edits = EditSet::one(Edit::replace(whole, text));
-            if gains(cx.program, &edits) {
+            if cx.scales.gains(&edits) {
                 let note = format!("`{}` replaced with `{text}`", cx.program.excerpt(whole));
                 out.propose(edits, Prior::Unlikely, note);
                 out.next_group();

@@ -1,9 +1,6 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        gain::means_the_same,
-    },
+    rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Token, TokenKind,
         positions::{closes, opens},
@@ -28,7 +25,7 @@ pass! {
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     for edits in candidates(cx.program) {
-        if means_the_same(cx.program, &edits) {
+        if cx.scales.means_the_same(&edits) {
             out.propose(edits, Prior::Certain, "needless punctuation");
         }
     }

@@ -1,9 +1,6 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        gain::gains,
-    },
+    rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, TokenKind,
         ast::{ExceptHandler, Parameters},
@@ -45,7 +42,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             _ => continue,
         };
         // Where the grammar requires the star, the edit does not parse, so it gains nothing.
-        for edits in sets.into_iter().filter(|edits| gains(program, edits)) {
+        for edits in sets.into_iter().filter(|edits| cx.scales.gains(edits)) {
             out.propose(
                 edits,
                 Prior::Unlikely,

@@ -3,7 +3,6 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        gain::gains,
         unwrap::unwrap_block,
     },
     syntax::{
@@ -52,7 +51,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         });
         if let Some(edits) = flatten(cx.program, tree, class, method, variable)
             && is_free
-            && gains(cx.program, &edits)
+            && cx.scales.gains(&edits)
         {
             out.propose(
                 edits,

@@ -4,7 +4,6 @@ use crate::{
     rewrite::{
         arguments::Places,
         edit::{Edit, EditSet},
-        gain::gains,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
@@ -44,7 +43,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         let calls = calls.of_class(class.name.as_str());
         if let Some(edits) = flatten(cx.program, class, &calls, &places, &movable)
-            && gains(cx.program, &edits)
+            && cx.scales.gains(&edits)
         {
             out.propose(edits, Prior::Even, format!("plain class {}", class.name));
         }

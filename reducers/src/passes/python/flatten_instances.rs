@@ -9,7 +9,6 @@ use crate::{
     rewrite::{
         arguments::substituted,
         edit::{Edit, EditSet},
-        gain::gains,
         reindent::reindented,
         unwrap::unwrap_block,
         without_self::{attribute_of, beginning, first_parameter, prefix, without_self},
@@ -54,7 +53,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         let class = variable.only_class(tree);
         if let Some(edits) = class.and_then(|class| flat(cx.program, tree, class, only))
-            && gains(cx.program, &edits)
+            && cx.scales.gains(&edits)
         {
             out.propose(edits, Prior::Even, format!("instance `{}`", variable.name));
         }

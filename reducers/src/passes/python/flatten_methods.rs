@@ -7,7 +7,6 @@ use crate::{
     rewrite::{
         arguments::Places,
         edit::{Edit, EditSet},
-        gain::gains,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, Tree,
@@ -64,7 +63,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             Some("classmethod") => methods.without_class(def),
             _ => continue,
         };
-        if let Some(edits) = edits.filter(|edits| gains(cx.program, edits)) {
+        if let Some(edits) = edits.filter(|edits| cx.scales.gains(edits)) {
             out.propose(edits, Prior::Even, format!("decorator of `{}`", def.name));
         }
     }

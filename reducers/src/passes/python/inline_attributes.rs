@@ -6,7 +6,7 @@ use crate::{
         statements::Statements,
     },
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{arguments::put, edit::EditSet, gain::gains},
+    rewrite::{arguments::put, edit::EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize, Tree,
         ast::{Expr, ExprContext, StmtAssign},
@@ -64,7 +64,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             &mut edits,
         )
         .is_some();
-        if fits && gains(cx.program, &edits) {
+        if fits && cx.scales.gains(&edits) {
             out.propose(
                 edits,
                 Prior::Even,

@@ -7,7 +7,6 @@ use crate::{
     rewrite::{
         arguments::substituted,
         edit::{Edit, EditSet, rewritten},
-        gain::gains,
         parenthesize::{is_atom, one_logical_line, parentheses},
         reindent::reindented,
     },
@@ -60,7 +59,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             statements.place(def.range),
         ) {
             edits.remove(place);
-            if gains(cx.program, &edits) {
+            if cx.scales.gains(&edits) {
                 out.propose(edits, Prior::Even, format!("`{}` inlined", def.name));
             }
         }

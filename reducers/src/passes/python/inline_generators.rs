@@ -4,7 +4,6 @@ use crate::{
     rewrite::{
         arguments::substituted,
         edit::{Edit, EditSet, rewritten},
-        gain::gains,
         reindent::reindented,
     },
     syntax::{
@@ -52,7 +51,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         let mut edits = EditSet::removal(place);
         edits.edit(Edit::replace(turned.range, text));
-        if gains(cx.program, &edits) {
+        if cx.scales.gains(&edits) {
             out.propose(
                 edits,
                 Prior::Even,

@@ -3,7 +3,6 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet, rewritten},
-        gain::gains,
         parenthesize::is_atom,
         reindent::reindented,
     },
@@ -63,7 +62,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         for place in places {
             edits.remove(place);
         }
-        if gains(program, &edits) {
+        if cx.scales.gains(&edits) {
             let note = format!("`with` of `{}` inlined", manager.class.name);
             out.propose(edits, Prior::Even, note);
         }

@@ -6,7 +6,6 @@ use crate::{
     rewrite::{
         arguments::{Places, put},
         edit::EditSet,
-        gain::lightens,
     },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
@@ -79,7 +78,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             places.drop_arguments(&calls, name, position - receiver, &mut edits);
             let uses: Vec<TextRange> = variable.uses.iter().map(|usage| usage.range).collect();
             let fits = put(program, &strings, value, uses, &mut edits).is_some();
-            if fits && lightens(program, &edits) {
+            if fits && cx.scales.lightens(&edits) {
                 let note = format!(
                     "parameter `{name}` of {} by `{}`",
                     def.name,

@@ -5,7 +5,6 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        gain::lightens,
         parenthesize::parentheses,
     },
     syntax::{
@@ -65,7 +64,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 let (open, close) = parentheses(cx.program, &assign.value, used);
                 let mut edits = EditSet::removal(place);
                 edits.edit(Edit::replace(used, format!("{open}{value}{close}")));
-                if lightens(cx.program, &edits) {
+                if cx.scales.lightens(&edits) {
                     out.propose(
                         edits,
                         Prior::Even,
@@ -102,7 +101,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             let (open, close) = parentheses(cx.program, &assign.value, it.range);
             edits.edit(Edit::replace(it.range, format!("{open}{value}{close}")));
         }
-        if lightens(cx.program, &edits) {
+        if cx.scales.lightens(&edits) {
             out.propose(
                 edits,
                 Prior::Even,

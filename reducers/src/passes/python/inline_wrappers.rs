@@ -3,7 +3,6 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        gain::gains,
         parenthesize::as_primary,
     },
     syntax::{
@@ -37,7 +36,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     let tree = cx.program.tree();
     for variable in cx.program.scopes().variables.iter().rev() {
         if let Some(edits) = unheld(cx.program, &statements, tree, variable)
-            && gains(cx.program, &edits)
+            && cx.scales.gains(&edits)
         {
             out.propose(
                 edits,
@@ -64,7 +63,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         {
             let mut edits = removal.clone();
             edits.edit(Edit::replace(range, text.as_str()));
-            if gains(cx.program, &edits) {
+            if cx.scales.gains(&edits) {
                 out.propose(
                     edits,
                     Prior::Even,
@@ -89,7 +88,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         for range in replaced {
             edits.edit(Edit::replace(range, text));
         }
-        if gains(cx.program, &edits) {
+        if cx.scales.gains(&edits) {
             out.propose(
                 edits,
                 Prior::Even,

@@ -4,7 +4,6 @@ use crate::{
     rewrite::{
         arguments::argument_item,
         edit::{Edit, EditSet},
-        gain::gains,
         reindent::reindented,
     },
     syntax::{
@@ -59,7 +58,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         ];
         for mut edits in found.into_iter().flatten() {
             edits.remove(place);
-            if gains(cx.program, &edits) {
+            if cx.scales.gains(&edits) {
                 out.propose(edits, Prior::Even, format!("class `{}` merged", class.name));
             }
             out.next_group();

@@ -3,10 +3,7 @@ use std::collections::BTreeMap;
 use crate::{
     analysis::statements::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        gain::gains,
-    },
+    rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{Expr, ExprCall, StmtAssign},
@@ -61,7 +58,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         let mut edits = EditSet::one(Edit::replace(cx.program.item(to), text));
         edits.remove(from);
-        if gains(cx.program, &edits) {
+        if cx.scales.gains(&edits) {
             out.propose(
                 edits,
                 Prior::Even,

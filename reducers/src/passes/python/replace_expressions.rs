@@ -3,10 +3,7 @@ use std::collections::BTreeSet;
 use crate::{
     analysis::statements::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        gain::lightens,
-    },
+    rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{CmpOp, Expr, ExprContext, Operator},
@@ -48,7 +45,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         computed.push(expr.range());
         let edits = EditSet::one(Edit::replace(expr.range(), number.to_string()));
-        if lightens(cx.program, &edits) {
+        if cx.scales.lightens(&edits) {
             let short = cx.program.excerpt(expr.range());
             out.propose(
                 edits,
@@ -82,7 +79,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             .collect();
         let edits = EditSet::one(Edit::replace(expr.range(), literal));
         // A 1 weighs a little more than a name, a 0 does not.
-        if is_size && !lightens(cx.program, &edits) {
+        if is_size && !cx.scales.lightens(&edits) {
             continue;
         }
         out.propose(

@@ -2,7 +2,6 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        gain::gains,
         parenthesize::parentheses,
     },
     syntax::{
@@ -29,14 +28,14 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         match node.node {
             AnyNodeRef::ExprStarred(it) => {
                 if let Some(inner) = inside(program, &it.value) {
-                    offer(program, it.range, inner.to_owned(), out);
+                    offer(cx, it.range, inner.to_owned(), out);
                 }
             }
             AnyNodeRef::Keyword(it) if it.arg.is_none() => {
                 if let Expr::Dict(dict) = &it.value
                     && let Some(text) = keywords(program, dict)
                 {
-                    offer(program, it.range, text, out);
+                    offer(cx, it.range, text, out);
                 }
             }
             AnyNodeRef::ExprSubscript(it) => {
@@ -45,7 +44,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                     out.next_group();
                     let (open, close) = parentheses(program, part, it.range);
                     offer(
-                        program,
+                        cx,
                         it.range,
                         format!("{open}{}{close}", program.slice(part.range())),
                         out,
@@ -58,13 +57,13 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     }
 }
 
-fn offer(program: &Program, range: TextRange, text: String, out: &mut Proposals) {
+fn offer(cx: &PassContext<'_>, range: TextRange, text: String, out: &mut Proposals) {
     let edits = EditSet::one(Edit::replace(range, text));
-    if gains(program, &edits) {
+    if cx.scales.gains(&edits) {
         out.propose(
             edits,
             Prior::Even,
-            format!("elements of `{}`", program.excerpt(range)),
+            format!("elements of `{}`", cx.program.excerpt(range)),
         );
     }
 }

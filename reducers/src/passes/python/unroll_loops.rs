@@ -2,7 +2,6 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        gain::gains,
         parenthesize::{parentheses, tuple},
         unwrap::unwrap_block,
     },
@@ -44,7 +43,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             _ => continue,
         };
         if let Some(edits) = edits
-            && gains(cx.program, &edits)
+            && cx.scales.gains(&edits)
         {
             let note = format!(
                 "first iteration of `{}`",

@@ -1,6 +1,5 @@
 use crate::{
     analysis::calls::formatted_strings,
-    cost::gains,
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::edit::{Edit, EditSet},
     syntax::{
@@ -31,7 +30,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             continue;
         }
         if let Some(edits) = wrapped(program, line)
-            && gains(program, &edits)
+            && cx.scales.gains(&edits)
         {
             let note = format!("`{}` wrapped", program.excerpt(line).trim_start());
             out.propose(edits, Prior::Certain, note);

@@ -1,9 +1,6 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        gain::gains,
-    },
+    rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
         ast::{Expr, ExprCall, ExprDict},
@@ -36,7 +33,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             continue;
         };
         let edits = EditSet::one(Edit::replace(node.node.range(), text));
-        if gains(cx.program, &edits) {
+        if cx.scales.gains(&edits) {
             out.propose(
                 edits,
                 Prior::Even,

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::{
     analysis::statements::Statements,
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{edit::EditSet, gain::gains, unwrap::keep_part},
+    rewrite::{edit::EditSet, unwrap::keep_part},
     syntax::{
         AnyNodeRef, Ranged,
         ast::{Expr, ExprCall, ExprContext},
@@ -95,7 +95,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             edits.extend(&keep_part(cx.program, call.range, first)?);
             Some(())
         });
-        if passed_on.is_some() && gains(cx.program, &edits) {
+        if passed_on.is_some() && cx.scales.gains(&edits) {
             let prior = if part.keeps_shape {
                 Prior::Likely
             } else {

@@ -3,7 +3,6 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        gain::gains,
         unwrap::keep_part,
     },
     syntax::{
@@ -67,7 +66,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         edits.extend(&found.unwrap_or_default());
     }
-    if is_distributed && !edits.is_empty() && gains(program, &edits) {
+    if is_distributed && !edits.is_empty() && cx.scales.gains(&edits) {
         out.propose(edits, Prior::Likely, "a single process");
     }
 }

@@ -1,6 +1,5 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::gain::gains,
     torch::{
         compilation::{compilations, with_backend, without_compiler},
         environment::CompilerRank,
@@ -35,7 +34,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     if found.is_empty() {
         return;
     }
-    if let Some(edits) = without_compiler(cx.program).filter(|edits| gains(cx.program, edits)) {
+    if let Some(edits) = without_compiler(cx.program).filter(|edits| cx.scales.gains(edits)) {
         out.propose(edits, Prior::Even, "no compilation");
         out.next_group();
     }
@@ -44,7 +43,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             .iter()
             .filter(|compilation| CompilerRank::of(compilation) > rank);
         let edits = with_backend(cx.program, tree, higher, name);
-        if !edits.is_empty() && gains(cx.program, &edits) {
+        if !edits.is_empty() && cx.scales.gains(&edits) {
             out.propose(edits, Prior::Even, format!("backend `{name}`"));
             out.next_group();
         }

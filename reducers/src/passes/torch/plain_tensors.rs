@@ -2,10 +2,7 @@ use std::cmp::Reverse;
 
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        gain::gains,
-    },
+    rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef,
         ast::{Expr, ExprCall},
@@ -56,7 +53,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             call.range,
             format!("{}({})", made.maker, sizes.join(", ")),
         ));
-        if gains(cx.program, &edits) {
+        if cx.scales.gains(&edits) {
             out.propose(
                 edits,
                 Prior::Even,

@@ -1,9 +1,6 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        gain::gains,
-    },
+    rewrite::edit::{Edit, EditSet},
     syntax::{
         AnyNodeRef, Ranged, TextRange,
         ast::{Expr, Stmt},
@@ -55,7 +52,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             let indent = cx.program.slice(TextRange::new(start, stmt.start()));
             let text = format!("{}{indent}return {name}", cx.program.newline());
             let edits = EditSet::one(Edit::replace(TextRange::new(stmt.end(), last.end()), text));
-            if gains(cx.program, &edits) {
+            if cx.scales.gains(&edits) {
                 out.propose(
                     edits,
                     Prior::Unlikely,

@@ -1,6 +1,5 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::gain::gains,
     torch::dimensions::Dimensions,
 };
 
@@ -34,7 +33,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     };
     for least in LEAST {
         let edits = dimensions.scaled(least);
-        if !edits.is_empty() && gains(cx.program, &edits) {
+        if !edits.is_empty() && cx.scales.gains(&edits) {
             out.propose(edits, Prior::Even, format!("all sizes, none below {least}"));
             out.next_group();
         }

@@ -1,6 +1,5 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::gain::gains,
     torch::dimensions::Dimensions,
 };
 
@@ -33,7 +32,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
                 .resolve(cx.program)
                 .is_ok_and(|edits| edits.len() <= 1);
             // `shrink-literals` covers a size that stands in a single place.
-            if (places == 1 && is_alone) || edits.is_empty() || !gains(cx.program, &edits) {
+            if (places == 1 && is_alone) || edits.is_empty() || !cx.scales.gains(&edits) {
                 continue;
             }
             out.propose(

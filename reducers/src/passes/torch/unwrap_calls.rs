@@ -2,7 +2,6 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        gain::gains,
         parenthesize::{as_primary, tuple},
     },
     syntax::{
@@ -62,7 +61,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
             continue;
         };
         let edits = EditSet::one(Edit::replace(call.range, text));
-        if gains(cx.program, &edits) {
+        if cx.scales.gains(&edits) {
             out.propose(
                 edits,
                 Prior::Even,

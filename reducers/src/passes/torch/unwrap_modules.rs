@@ -3,7 +3,6 @@ use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
     rewrite::{
         edit::{Edit, EditSet},
-        gain::gains,
         unwrap::unwrap_block,
         without_self::{beginning, first_parameter, without_self},
     },
@@ -58,7 +57,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         };
         let class = variable.only_class(tree);
         if let Some(edits) = class.and_then(|class| flat(cx.program, tree, &torch, class, only))
-            && gains(cx.program, &edits)
+            && cx.scales.gains(&edits)
         {
             out.propose(edits, Prior::Even, format!("module `{}`", variable.name));
         }

@@ -1,6 +1,5 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::gain::gains,
     torch::{devices::on_cpu_everywhere, names::Torch},
 };
 
@@ -30,7 +29,7 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
         return;
     };
     let edits = on_cpu_everywhere(program, &torch, tree);
-    if !edits.is_empty() && gains(program, &edits) {
+    if !edits.is_empty() && cx.scales.gains(&edits) {
         out.propose(edits, Prior::Likely, "everything on the CPU");
     }
 }

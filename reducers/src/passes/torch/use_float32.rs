@@ -1,10 +1,10 @@
 use crate::{
     pass::{PassContext, Prior, Proposals, Stage, pass},
-    rewrite::{
-        edit::{Edit, EditSet},
-        gain::gains,
+    rewrite::edit::{Edit, EditSet},
+    torch::{
+        data_types::{RareType, needs_double, rare_types},
+        names::Torch,
     },
-    torch::data_types::{RareType, needs_double, rare_types},
 };
 
 pass! {
@@ -22,8 +22,12 @@ pass! {
 }
 
 fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
-    let mut found = rare_types(cx.program, cx.program.tree());
-    if needs_double(cx.program, cx.program.tree()) {
+    let tree = cx.program.tree();
+    let Some(torch) = Torch::of(cx.program, tree) else {
+        return;
+    };
+    let mut found = rare_types(&torch, tree);
+    if needs_double(cx.program, tree) {
         found.retain(|rare| !rare.is_double(cx.program));
     }
     let plain = |rare: &RareType| Edit::replace(rare.name, rare.plain);
@@ -31,13 +35,13 @@ fn propose(cx: &PassContext<'_>, out: &mut Proposals) {
     for rare in &found {
         all.edit(plain(rare));
     }
-    if found.len() > 1 && gains(cx.program, &all) {
+    if found.len() > 1 && cx.scales.gains(&all) {
         out.propose(all, Prior::Even, "all types to 32-bit floats");
         out.next_group();
     }
     for rare in found.iter().rev() {
         let edits = EditSet::one(plain(rare));
-        if gains(cx.program, &edits) {
+        if cx.scales.gains(&edits) {
             let note = format!(
                 "`{}` replaced with `{}`",
                 cx.program.slice(rare.name),

@@ -75,7 +75,7 @@ impl<'a> Extraction<'a> {
     }
 
     /// A module of a package, from which a script for the program of a context is extracted.
-    pub(crate) fn of_module(cx: &PassContext<'a>, module: &'a LibraryModule) -> Self {
+    pub(crate) fn of_module<'c: 'a>(cx: &PassContext<'c>, module: &'a LibraryModule) -> Self {
         Self {
             program: &module.program,
             evidence: &module.evidence,

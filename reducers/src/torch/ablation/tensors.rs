@@ -40,7 +40,7 @@ pub(super) fn find(cx: &mut ConditionFinder<'_>, torch: &Torch<'_>, tree: &Tree<
 
 fn types(cx: &mut ConditionFinder<'_>, torch: &Torch<'_>, tree: &Tree<'_>) {
     let program = cx.program;
-    let rare = rare_types(program, tree);
+    let rare = rare_types(torch, tree);
     for mention in &rare {
         let name = program.slice(mention.name);
         let (name, instead) = if mention.plain == "float" {

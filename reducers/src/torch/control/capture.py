@@ -118,6 +118,7 @@ def _plain(names):
         "torch.onnx.export": onnx_export,
         "torch._dynamo.export": dynamo_export,
         "torch.fx.experimental.proxy_tensor.make_fx": capture,
+        "functorch.make_fx": capture,
         "torch.fx.symbolic_trace": symbolic_trace,
         "torch.jit.trace": trace,
         "torch.jit.trace_module": trace_module,

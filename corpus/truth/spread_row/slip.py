@@ -1,0 +1,3 @@
+import string
+
+string.Formatter().get_value(1, (), None)
