@@ -247,9 +247,12 @@ const LEFT: &str = "left ";
 /// be another one of those that the failure leaves.
 const ENTERED: &str = "entered ";
 
-/// Whether a name stands for what packages receive by other means than the program's calls.
+/// The mark of what objects of packages receive that are called.
+const CALLED: &str = "call of ";
+
+/// Whether a name stands for what packages receive by other means than calls by name.
 fn is_received_otherwise(name: &str) -> bool {
-    let marks = [RETURNED, LEFT];
+    let marks = [RETURNED, LEFT, CALLED];
     SUBSCRIPTS.contains(&name) || marks.iter().any(|mark| name.starts_with(mark))
 }
 
@@ -517,9 +520,11 @@ pub fn receiving(program: &Program) -> Observation {
                 )
             }
             Expr::Attribute(method) => (method.attr.as_str(), false),
-            _ => continue,
+            _ => ("", true),
         };
-        let is_of_others = !is_variable && !own.contains(name) && !OF_NO_MATTER.contains(&name);
+        let is_own = own.contains(name);
+        let name = if is_variable && !is_own { "" } else { name };
+        let is_of_others = !is_own && !OF_NO_MATTER.contains(&name);
         let is_derived = call.func.is_name_expr() && derived.contains(name);
         if (is_of_others || is_derived) && !is_decorator && !is_in_text() {
             observation.calls_of(call.func.range(), name);
@@ -544,7 +549,10 @@ mod tests {
             "import lib\nlib.f(x.g(1), *y)\n",
             "import lib\nshow(\"call\", \"f\", lib.f)(show(\"call\", \"g\", x.g)(1), *y)\n",
         );
-        check("def f(x): pass\nf(1)\ng = f\ng(print(2))\n", "");
+        check(
+            "def f(x): pass\nf(1)\ng = f\ng(print(2))(3)\n",
+            "def f(x): pass\nf(1)\ng = f\nshow(\"call\", \"\", show(\"call\", \"\", g)(print(2)))(3)\n",
+        );
         check(
             "x[1, 2] = y[z]\nx[1:2, 3]\n",
             "x[show(\"index\", \"[]=\", (1, 2))] = y[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",

@@ -164,7 +164,7 @@ impl NumbersByPlace {
     }
 }
 
-/// The numbers that a program writes out as indices and arguments.
+/// The numbers that a program writes out as indices and arguments, and what it compares others with.
 fn numbers(program: &Program) -> Vec<(NumberPlace, TextRange)> {
     let last = |expr: &Expr| {
         let text = program.slice(expr.range());
@@ -180,6 +180,11 @@ fn numbers(program: &Program) -> Vec<(NumberPlace, TextRange)> {
         match node.node {
             AnyNodeRef::ExprSubscript(subscript) => {
                 add(format!("{}[]", last(&subscript.value)), &subscript.slice);
+            }
+            AnyNodeRef::ExprCompare(compare) => {
+                for operand in std::iter::once(&*compare.left).chain(&compare.comparators) {
+                    add("compared".to_owned(), operand);
+                }
             }
             AnyNodeRef::ExprCall(call) => {
                 let called = last(&call.func);
@@ -245,5 +250,21 @@ mod tests {
         assert!(!tied("plan = Plan(last=4)\nassert plan.rate == rates[1]\n"));
         assert!(tied("plan = Plan()\nassert plan.rate == rates[1]\n"));
         assert!(tied("plan = Plan(last=3)\nassert plan.rate == rates[n]\n"));
+    }
+
+    #[test]
+    fn what_is_given_is_expected_back() {
+        let script = "x = field(default=5)\ny = other(5, 1)\nassert f(x) == 5\n";
+        let site = ReportSite::Raised(vec![3]);
+        let known = ties(&Program::parse(script).unwrap(), &site);
+        let tied = |candidate: &str| {
+            let lines = candidate.lines().count() as u32;
+            let candidate = Program::parse(candidate).unwrap();
+            are_tied(&known, &candidate, &ReportSite::Raised(vec![lines]))
+        };
+        assert!(tied("x = field(default=5)\nassert f(x) == 5\n"));
+        assert!(tied("x = field(default=2)\nassert f(x) == 2\n"));
+        assert!(tied("x = field()\nassert f(x) == 5\n"));
+        assert!(!tied("x = field(default=1)\nassert f(x) == 5\n"));
     }
 }

@@ -130,6 +130,32 @@ mod tests {
     }
 
     #[test]
+    fn what_a_package_does_to_one_class_it_does_not_do_to_another() {
+        check(
+            "import lib\nclass A: pass\nclass B(A): pass\nlib.resolve(A)\nlib.resolve(B)\nassert lib.fields(B)\n",
+            &[
+                "class",
+                "fields()",
+                "resolve() alone",
+                "resolve(A)",
+                "resolve(B)",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_no_call_gives_a_function_its_decorators_do() {
+        check(
+            "import lib\n@lib.option('a')\n@lib.command()\ndef f(a, b=1):\n    assert a == 1\n",
+            &["==", "command()", "option()"],
+        );
+        check(
+            "import lib\ndef g(): f(2)\n@lib.option('a')\ndef f(a):\n    assert a == 1\n",
+            &["=="],
+        );
+    }
+
+    #[test]
     fn what_only_reads_changes_nothing() {
         check(
             "import lib\nx = [open('a')]\nlib.seed(x)\nlib.run(len(x))\ny = lib.f(x)\nassert x\n",

@@ -1,7 +1,7 @@
 //! The operations, constants and foreign names that nodes of a program stand for. Called by the
 //! rest of the dependence check.
 
-use super::{FOR_EFFECT, Rest, passing::is_object};
+use super::{FOR_EFFECT, Rest, effects::only_reads, passing::is_object};
 use crate::{
     analysis::{
         assignments::assigned_values,
@@ -55,7 +55,13 @@ impl Rest<'_, '_> {
     /// The operation of a node of a statement, unless it calls one of the program's own functions.
     pub(super) fn operation(&self, node: AnyNodeRef<'_>, statement: usize) -> Vec<String> {
         match node {
-            AnyNodeRef::ExprCall(call) => self.call(call, statement).into_iter().collect(),
+            AnyNodeRef::ExprCall(call) => {
+                let handed = self.handed_classes(call, statement);
+                self.call(call, statement)
+                    .into_iter()
+                    .chain(handed)
+                    .collect()
+            }
             // A computation with only literals is a literal itself.
             AnyNodeRef::ExprBinOp(it)
                 if it.left.is_literal_expr() && it.right.is_literal_expr() =>
@@ -164,6 +170,26 @@ impl Rest<'_, '_> {
             ""
         };
         (!is_input && !is_declaration).then(|| format!("{part}{name}(){effect}"))
+    }
+
+    /// The classes of the program that a statement does nothing but hand to a package, as in
+    /// `resolve(A)`: what this does to one class, it doesn't do to another.
+    fn handed_classes(&self, call: &ExprCall, statement: usize) -> Vec<String> {
+        let stmt = self.outline.statements[statement].node.as_stmt_expr();
+        let is_alone = stmt.is_some_and(|stmt| stmt.value.range() == call.range);
+        let path = self.imported.path(&call.func);
+        let name = path.as_deref().and_then(|path| path.rsplit('.').next());
+        let is_last = self.frames.last() == Some(&statement);
+        let Some(name) = name.filter(|name| is_alone && !is_last && !only_reads(name)) else {
+            return Vec::new();
+        };
+        let arguments = call.arguments.arguments_source_order();
+        let names = arguments.filter_map(|argument| argument.value().as_name_expr());
+        let scopes = self.outline.program.scopes();
+        let classes = names.filter(|class| scopes.is_class(&class.id));
+        classes
+            .map(|class| format!("{name}({})", class.id))
+            .collect()
     }
 
     /// Whether a method is called on what an index selects, if need be by a name.

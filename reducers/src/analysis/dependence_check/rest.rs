@@ -391,20 +391,27 @@ impl<'o, 'a> Rest<'o, 'a> {
                         .filter(|pair| self.outline.function_of(pair[1]) == function)
                         .map(|pair| pair[0])
                         .collect();
+                    let mut is_given = is_receiver;
                     if passing.is_empty() && !self.is_part && !is_receiver {
                         let calls = function
                             .map(|function| self.passing().arguments(function, &variable.name));
                         for (statement, argument) in calls.into_iter().flatten() {
+                            is_given = true;
                             self.grow_by_part(statement, argument);
                         }
                     }
                     for statement in passing {
-                        match self.passing().argument(statement, function, &variable.name) {
+                        let argument = self.passing().argument(statement, function, &variable.name);
+                        is_given |= argument.is_some();
+                        match argument {
                             Some(argument) if self.is_part => {
                                 self.grow_by_part(statement, argument);
                             }
                             _ => self.todo.push(statement),
                         }
+                    }
+                    if !is_given {
+                        self.grow_by_decorators(function);
                     }
                 }
                 _ => match (
@@ -428,6 +435,17 @@ impl<'o, 'a> Rest<'o, 'a> {
                 .flat_map(|(statement, range)| self.passing().changes(statement, range))
                 .collect();
             self.todo.extend(changes);
+        }
+    }
+
+    /// Follows the decorators of a function: what no call gives it, they do.
+    fn grow_by_decorators(&mut self, function: Option<usize>) {
+        let outline = self.outline;
+        let def = function.and_then(|at| outline.statements[at].node.as_stmt_function_def());
+        if let Some((function, def)) = function.zip(def) {
+            for decorator in &def.decorator_list {
+                self.grow_by_part(function, decorator.range);
+            }
         }
     }
 

@@ -160,10 +160,30 @@ def say_received(name, found):
         say("received " + name, '{"*": [""]}' if is_over or count == MOST else text)
 
 
+def of_package(value):
+    """Whether it is an object of a class of a package."""
+    return type(value).__module__ not in ("builtins", "__main__")
+
+
+def called(value, arguments, named):
+    """Writes down what an object gets that is called, whatever its name is."""
+    found = {str(place): value for place, value in enumerate(arguments)}
+    found.update(named)
+    # Without arguments it may do something else.
+    found["of"] = len(arguments)
+    say_received("call of " + type(value).__name__, found)
+
+
 def watched(name, function):
+    if not name and not of_package(function):
+        return function
+
     def call(*arguments, **named):
         try:
-            received(name, function, arguments, named)
+            if name:
+                received(name, function, arguments, named)
+            if of_package(function):
+                called(function, arguments, named)
         except Exception:
             pass
         return function(*arguments, **named)
