@@ -224,8 +224,8 @@ fn is_of_package(program: &Program, types: &TypeShapes<'_>, decorator: &Expr) ->
 mod tests {
     use super::*;
 
-    const SCRIPT: &str = "from typing import Union\nfrom lib import checked, load, app\nclass Base: pass\n\
-        class Sub(Base):\n    size: int\n    unit: str\nclass Other(Sub): pass\n@checked(order='by')\ndef f(x: type[Base], by, y) -> list[int]:\n    pass\n\
+    const SCRIPT: &str = "from typing import Union\nNumbers = list\nfrom lib import checked, load, app\nclass Base: pass\n\
+        class Sub(Base):\n    size: int\n    unit: str\nclass Other(Sub): pass\n@checked(order='by')\ndef f(x: type[Base], by, y) -> Numbers[int]:\n    pass\n\
         load(Union[Sub, int], 1)\nf(Sub, 1, {'size': 2})\n";
 
     #[test]
@@ -237,8 +237,11 @@ mod tests {
             ("type[Base]", "Base", false),
             ("x: type[Base]", "x", false),
             ("x: type[Base], ", "", true),
-            ("list[int]", "list", false),
-            (" -> list[int]", "", false),
+            ("Numbers[int]", "Numbers", false),
+            ("Numbers[int]", "list[int]", true),
+            ("Numbers = list\n", "", false),
+            ("Numbers = list\n", "Numbers = 0\n", false),
+            (" -> Numbers[int]", "", false),
             ("@checked(order='by')\ndef f", "def f", true),
             ("by, y", "by", true),
             ("by, y", "y", false),

@@ -10,8 +10,8 @@ mod kinds;
 use std::collections::BTreeSet;
 
 pub use asked::{
-    added_to, asks_for_missing, attributes_asked_for, attributes_read, counterparts, missing_name,
-    owner_class, quoted_names,
+    added_to, asks_for_missing, attributes_asked_again, attributes_asked_for, attributes_read,
+    counterparts, missing_name, owner_class, quoted_names,
 };
 pub use in_class::stores_in_class;
 use kinds::{calling, elements, giving, is_in_class_body, mentioning, naming, standing, storing};
@@ -268,6 +268,14 @@ mod tests {
         };
         assert!(reaches("x = f(['a'])\nx.g('a')\n") && reaches("f(a=1).g('a')\n"));
         assert!(!reaches("y = ['a']\nx = f()\nx.g('a')\n"));
+    }
+
+    #[test]
+    fn what_the_fallback_asks_for_is_what_was_not_set() {
+        let text = "class A:\n    def __getattr__(self, name):\n        return self.f[name]\n    def g(self):\n        self.h\n";
+        let program = Program::parse(text).unwrap();
+        let asked = attributes_asked_again(&program, &[5, 3, 3]);
+        assert_eq!(asked.into_iter().collect::<Vec<_>>(), ["f"]);
     }
 
     #[test]

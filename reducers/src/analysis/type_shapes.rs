@@ -2,12 +2,15 @@
 //! names. Called by the analyses of what packages read.
 
 use crate::{
-    analysis::names::ImportedNames,
+    analysis::{assignments::assigned_values, names::ImportedNames},
     syntax::{
         AnyNodeRef, Program,
         ast::{Expr, Operator},
     },
 };
+
+/// Through how many names a type is followed.
+const DEPTH: usize = 4;
 
 /// The names that types in a program are made of.
 pub(super) struct TypeShapes<'a> {
@@ -26,6 +29,11 @@ impl<'a> TypeShapes<'a> {
     /// What a type is composed of, whatever its variables are called. A name in a text may be one
     /// that nothing binds.
     pub(super) fn shape(&self, of: &Expr) -> String {
+        self.followed(of, DEPTH)
+    }
+
+    /// The same, through so many names of types that the program gives them.
+    fn followed(&self, of: &Expr, depth: usize) -> String {
         if let Some(name) = self.last_name(of) {
             return name;
         }
@@ -35,7 +43,14 @@ impl<'a> TypeShapes<'a> {
                 let is_bound = scopes.named(&name.id).next().is_some();
                 match (is_bound, scopes.is_class(&name.id)) {
                     (true, true) => format!("class {}", name.id),
-                    (true, false) => "_".to_owned(),
+                    (true, false) => {
+                        let values = assigned_values(self.program, &name.id);
+                        let values = values.filter(|_| depth > 0).unwrap_or_default();
+                        match values.as_slice() {
+                            [named] => self.followed(named, depth - 1),
+                            _ => "_".to_owned(),
+                        }
+                    }
                     // One of the language's, or none at all.
                     (false, _) => name.id.to_string(),
                 }
@@ -45,11 +60,22 @@ impl<'a> TypeShapes<'a> {
                     Expr::Tuple(parts) => parts.elts.as_slice(),
                     part => std::slice::from_ref(part),
                 };
-                let parts: Vec<String> = parts.iter().map(|part| self.shape(part)).collect();
-                format!("{}[{}]", self.shape(&composed.value), parts.join(", "))
+                let parts: Vec<String> = parts
+                    .iter()
+                    .map(|part| self.followed(part, depth))
+                    .collect();
+                format!(
+                    "{}[{}]",
+                    self.followed(&composed.value, depth),
+                    parts.join(", ")
+                )
             }
             Expr::BinOp(union) if union.op == Operator::BitOr => {
-                format!("{} | {}", self.shape(&union.left), self.shape(&union.right))
+                format!(
+                    "{} | {}",
+                    self.followed(&union.left, depth),
+                    self.followed(&union.right, depth)
+                )
             }
             Expr::StringLiteral(text) => {
                 let parsed = Program::parse(text.value.to_str()).ok();
@@ -60,7 +86,7 @@ impl<'a> TypeShapes<'a> {
                         _ => None,
                     })?;
                     // A text in a text is a value, as in `Literal["a"]`.
-                    (!of.is_string_literal_expr()).then(|| self.shape(of))
+                    (!of.is_string_literal_expr()).then(|| self.followed(of, depth))
                 });
                 shape.map_or_else(|| "text".to_owned(), |shape| format!("'{shape}'"))
             }

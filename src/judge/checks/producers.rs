@@ -10,8 +10,8 @@ use minrepro_reducers::{
         dependence_check::packages,
         lost_values::lost_values,
         producers::{
-            Producer, added_to, attributes_asked_for, attributes_read, counterparts, declares,
-            missing_name, produces, quoted_names, reaches, stores_in_class,
+            Producer, added_to, attributes_asked_again, attributes_asked_for, attributes_read,
+            counterparts, declares, missing_name, produces, quoted_names, reaches, stores_in_class,
         },
         quoted_lines::quoted_lines,
     },
@@ -108,6 +108,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             found = none_in_place(program, raised);
         }
         found.extend(named_as_key(raised));
+        found.extend(asked_again(program, raised));
         found
     });
     producers.extend(asked_for(script));
@@ -265,6 +266,15 @@ fn asked_for(script: &Script<'_>) -> Vec<Producer> {
     let site = showing.and_then(|showing| probe.measure.report_site(showing));
     let names = site.map_or_else(BTreeSet::new, |site| attributes_asked_for(program, &site));
     names.into_iter().map(Producer::Store).collect()
+}
+
+/// The code that stores the attribute for which an object asks itself for ever.
+fn asked_again(program: &Program, exception: &Exception) -> Vec<Producer> {
+    if exception.short_class() != "RecursionError" {
+        return Vec::new();
+    }
+    let names = attributes_asked_again(program, &own_lines(exception)).into_iter();
+    names.map(Producer::Store).collect()
 }
 
 /// The method that adds to a container that is too short, if a library returned the container.

@@ -34,6 +34,24 @@ pub fn attributes_read(program: &Program, line: u32) -> Vec<String> {
     read.map(|(name, _)| name.to_string()).collect()
 }
 
+/// The attributes that the method for unknown ones reads on some lines: where it asks itself for
+/// ever, one of them was not set.
+pub fn attributes_asked_again(program: &Program, lines: &[u32]) -> BTreeSet<String> {
+    let nodes = program.tree().nodes.iter();
+    let methods = nodes.filter_map(|node| node.node.as_stmt_function_def().copied());
+    let fallbacks = methods.filter(|method| method.name.as_str() == "__getattr__");
+    let spans: Vec<_> = fallbacks
+        .map(|method| program.line_of(method.start())..=program.line_of(method.end()))
+        .collect();
+    let lines: BTreeSet<u32> = lines.iter().copied().collect();
+    let within = lines
+        .iter()
+        .filter(|line| spans.iter().any(|span| span.contains(line)));
+    within
+        .flat_map(|&line| attributes_read(program, line))
+        .collect()
+}
+
 /// The attributes for whose presence a report asks: `assert hasattr(x, "a")`.
 pub fn attributes_asked_for(program: &Program, report_site: &ReportSite) -> BTreeSet<String> {
     const ASKING: [&str; 2] = ["hasattr", "getattr"];

@@ -19,6 +19,7 @@ AGAIN = 5_000  # calls of one function whose arguments are remembered until it i
 MADE = 50  # times that a statement comes by whose objects are remembered as it made them
 OBJECTS = 2_000  # such objects
 CAUSES = 20  # exceptions that one came from or holds, whose frames are looked at
+FRAMES = 20  # frames of the script, at either end, whose values are looked at
 IN_LIBRARIES = 8  # frames of packages, innermost first, that are looked at
 SEEN = 50  # times that a watched line of a library comes by whose calls are looked at
 NOTHING = {"named": "", "foreign": "", "kept": ""}  # patterns by which nothing but the script is looked at
@@ -266,16 +267,22 @@ class Tracer:
     def frames_at(self, places):
         """The script's own of some frames, each given with where it is."""
         frames = []
+        left = sum(self.is_own(frame.f_code) for frame, _, _ in places)
+        has_values = False
         for frame, line, instruction in places:
             code = frame.f_code
             if self.is_own(code):
+                left -= 1
+                # Of a deep recursion, where it begins and where it ends.
+                has_values = len(frames) < FRAMES or left < FRAMES
                 place = place_of(code, line, instruction)
                 for part, line, place in self.parts(frame, line, place):
-                    names = list(part.f_locals)[:200] if len(frames) < 40 else []
+                    names = list(part.f_locals)[:200]
                     names += [name for name in self.source.reads(line) if not name.isidentifier()]
+                    names = names if has_values else []
                     loops = instruction == LOOP
                     frames.append(dict(self.frame(part, line, names), place=place, loops=loops, inside=[]))
-            elif frames:
+            elif has_values:
                 frames[-1]["inside"].insert(0, frame)
         self.library_frames = frames[-1]["inside"] if frames else []
         for own in frames:
