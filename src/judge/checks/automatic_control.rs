@@ -159,7 +159,7 @@ pub(super) fn is_exact(so_far: &Checks) -> bool {
     found(so_far).is_some_and(|found| {
         let is_same = matches!(
             found.control,
-            Control::Compile | Control::Checkpoint | Control::Vmap
+            Control::Compile | Control::Checkpoint | Control::Reentrant | Control::Vmap
         );
         found.run.succeeds && is_same
     })
