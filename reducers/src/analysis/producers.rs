@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn what_the_fallback_asks_for_is_what_was_not_set() {
-        let text = "class A:\n    def __getattr__(self, name):\n        return self.f[name]\n    def g(self):\n        self.h\n";
+        let text = "class A:\n    def __getattr__(self, name):\n        return super().__getattr__(name) or self.f[name]\n    def g(self):\n        self.h\n";
         let program = Program::parse(text).unwrap();
         let asked = attributes_asked_again(&program, &[5, 3, 3]);
         assert_eq!(asked.into_iter().collect::<Vec<_>>(), ["f"]);

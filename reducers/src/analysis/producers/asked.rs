@@ -47,9 +47,9 @@ pub fn attributes_asked_again(program: &Program, lines: &[u32]) -> BTreeSet<Stri
     let within = lines
         .iter()
         .filter(|line| spans.iter().any(|span| span.contains(line)));
-    within
-        .flat_map(|&line| attributes_read(program, line))
-        .collect()
+    let read = within.flat_map(|&line| attributes_read(program, line));
+    // Those of the language are never missing.
+    read.filter(|name| !name.starts_with("__")).collect()
 }
 
 /// The attributes for whose presence a report asks: `assert hasattr(x, "a")`.
