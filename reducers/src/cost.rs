@@ -25,11 +25,7 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextSize, TokenKind, Tree,
         ast::{Expr, Stmt},
     },
-    torch::{
-        data_types::rare_types,
-        environment::{EnvironmentRank, environment},
-        names::Torch,
-    },
+    torch::{environment::EnvironmentRank, library_imports::LibraryImports},
 };
 
 /// The cost of a program, compared field by field; the smaller of two is the simpler.
@@ -55,13 +51,12 @@ const TOKEN: u64 = 16;
 impl Cost {
     /// The cost of a program.
     pub fn of(program: &Program) -> Self {
-        let torch = Torch::of(program, program.tree());
-        Self::of_part(program, torch.as_ref(), true)
+        Self::of_part(program, &LibraryImports::of(program), true)
     }
 
-    /// What a part of a program adds to its cost, given what the program imports of PyTorch and
-    /// whether the part is its beginning. All but the environment adds up.
-    pub(crate) fn of_part(program: &Program, torch: Option<&Torch<'_>>, is_start: bool) -> Self {
+    /// What a part of a program adds to its cost, given what the program imports and whether the
+    /// part is its beginning. All but the environment adds up.
+    pub(crate) fn of_part(program: &Program, imports: &LibraryImports<'_>, is_start: bool) -> Self {
         let tree = program.tree();
         let docstrings = docstrings(program, tree, is_start);
         let weight = program
@@ -81,9 +76,9 @@ impl Cost {
             })
             .sum();
         Self {
-            environment: environment(tree, torch),
+            environment: imports.environment(tree),
             weight,
-            types: torch.map_or(0, |torch| rare_types(torch, tree).len() as u64),
+            types: imports.count_rare_types(tree) as u64,
             overhang: program.overhang() as u64,
             bytes: program.text().len() as u64,
         }

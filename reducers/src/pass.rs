@@ -6,7 +6,7 @@ use crate::{
     cost::Cost,
     rewrite::{
         edit::{Edit, EditSet},
-        gain::{RankGuard, Scales},
+        gain::{GainScales, RankGuard},
     },
     syntax::{Program, TextRange, TextSize, rows::ItemId},
     trace::evidence::{Evidence, MissingSymbols},
@@ -100,7 +100,7 @@ impl Pass {
         };
         let context = PassContext {
             program,
-            scales: Scales::of(program),
+            scales: GainScales::of(program),
             evidence,
             missing,
         };
@@ -134,7 +134,7 @@ pub struct PassContext<'a> {
     /// The program.
     pub program: &'a Program,
     /// Tells whether edits of the program gain anything.
-    pub(crate) scales: Scales<'a>,
+    pub(crate) scales: GainScales<'a>,
     /// The evidence of a traced run of this very program, if there was one.
     pub evidence: Option<&'a Evidence>,
     /// The symbols that earlier candidates made from that evidence lacked.

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use minrepro_reducers::{modules::switches::Variable, syntax::Program, trace::evidence::Evidence};
+use minrepro_reducers::{modules::switches::Switch, syntax::Program, trace::evidence::Evidence};
 
 use super::measure::Measure;
 use crate::{
@@ -28,7 +28,7 @@ pub enum ControlSetting {
     /// The interpreter, and nothing else.
     Interpreter(Arc<Path>),
     /// A variable, and nothing else.
-    Variable(Variable),
+    Variable(Switch),
 }
 
 impl GivenControl {

@@ -5,11 +5,11 @@
 use crate::{modules::standard::packages_needed, syntax::Program};
 
 /// A variable and its value.
-pub type Variable = (&'static str, &'static str);
+pub type Switch = (&'static str, &'static str);
 
 /// The packages, by the first parts of their names, each with its variable, as its documentation
 /// has it.
-const SWITCHES: [(&str, Variable); 8] = [
+const SWITCHES: [(&str, Switch); 8] = [
     ("aiohttp", ("AIOHTTP_NO_EXTENSIONS", "1")),
     ("frozenlist", ("FROZENLIST_NO_EXTENSIONS", "1")),
     ("jax", ("JAX_DISABLE_JIT", "1")),
@@ -21,7 +21,7 @@ const SWITCHES: [(&str, Variable); 8] = [
 ];
 
 /// The variables of the packages that a program imports.
-pub fn switches(program: &Program) -> Vec<Variable> {
+pub fn switches(program: &Program) -> Vec<Switch> {
     let needed = packages_needed(program.tree());
     let switches = SWITCHES.iter().filter(|(name, _)| needed.contains(name));
     switches.map(|(_, variable)| *variable).collect()

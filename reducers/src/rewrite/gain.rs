@@ -17,11 +17,13 @@ use crate::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{Stmt, comparable::ComparableStmt},
     },
-    torch::{compilation::hides_compile, environment::PlainBackends, names::Torch},
+    torch::{
+        compilation::hides_compile, environment::PlainBackends, library_imports::LibraryImports,
+    },
 };
 
 /// What edits of a program are weighed by.
-pub(crate) struct Scales<'a> {
+pub(crate) struct GainScales<'a> {
     program: &'a Program,
     cost: OnceCell<Cost>,
     sections: OnceCell<Option<Sections<'a>>>,
@@ -29,7 +31,7 @@ pub(crate) struct Scales<'a> {
 
 /// The program as sections that are weighed alone.
 struct Sections<'a> {
-    torch: Option<Torch<'a>>,
+    imports: LibraryImports<'a>,
     /// Where a top-level statement starts that begins a line.
     starts: Vec<TextSize>,
     /// What those sections cost that were weighed.
@@ -37,13 +39,13 @@ struct Sections<'a> {
 }
 
 /// The lines that edits change, before and after.
-struct Change<'a> {
+struct ChangedLines<'a> {
     before: TextRange,
     after: Program,
     sections: &'a Sections<'a>,
 }
 
-impl<'a> Scales<'a> {
+impl<'a> GainScales<'a> {
     pub(crate) fn of(program: &'a Program) -> Self {
         Self {
             program,
@@ -119,7 +121,7 @@ impl<'a> Scales<'a> {
         self.program.sibling(text).ok()
     }
 
-    fn change(&self, edits: &[Edit]) -> Result<Change<'_>, Narrow> {
+    fn change(&self, edits: &[Edit]) -> Result<ChangedLines<'_>, Narrow> {
         let sections = || Sections::of(self.program);
         let sections = self.sections.get_or_init(sections).as_ref();
         let sections = sections.ok_or(Narrow::All)?;
@@ -138,7 +140,7 @@ impl<'a> Scales<'a> {
         if before.start() == TextSize::new(0) && after.body().is_empty() {
             return Err(Narrow::All);
         }
-        Ok(Change {
+        Ok(ChangedLines {
             before,
             after,
             sections,
@@ -170,7 +172,7 @@ impl<'a> Sections<'a> {
         let starts = program.body().iter();
         let starts = starts.filter_map(|stmt| program.logical_start(stmt.start()));
         Some(Self {
-            torch: Torch::of(program, tree),
+            imports: LibraryImports::of(program),
             starts: starts.collect(),
             costs: RefCell::default(),
         })
@@ -200,11 +202,11 @@ impl<'a> Sections<'a> {
         };
         let mut nodes = section.tree().nodes.iter();
         (!nodes.any(|node| reaches_out(node.node)))
-            .then(|| Cost::of_part(section, self.torch.as_ref(), is_start))
+            .then(|| Cost::of_part(section, &self.imports, is_start))
     }
 }
 
-impl Change<'_> {
+impl ChangedLines<'_> {
     /// What the lines cost before and after; `None` where that doesn't tell how the costs of the
     /// whole compare. The environment alone does not add up: the most demanding place decides.
     fn costs(&self, program: &Program) -> Option<[Cost; 2]> {
@@ -231,7 +233,7 @@ impl RankGuard {
     }
 
     /// Whether edits may be proposed.
-    pub(crate) fn admits(&self, scales: &Scales<'_>, edits: &EditSet) -> bool {
+    pub(crate) fn admits(&self, scales: &GainScales<'_>, edits: &EditSet) -> bool {
         !self.0.are_touched_by(scales.program, edits) || scales.gains(edits)
     }
 }
@@ -325,7 +327,7 @@ def last(): pass";
             &TEXT.replace("last", "compile"),
         ] {
             let program = Program::parse(text).unwrap();
-            let scales = Scales::of(&program);
+            let scales = GainScales::of(&program);
             let [mut gaining, mut same, mut narrow] = [0; 3];
             for edits in small_edits(&program) {
                 let Ok(resolved) = edits.resolve(&program) else {

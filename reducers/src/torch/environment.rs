@@ -118,8 +118,7 @@ const DISTRIBUTED: &[&str] = &[
     "multiprocessing",
 ];
 
-/// The rank of the environment that a program needs, or a part of one whose imports of PyTorch are
-/// given.
+/// The rank of the environment that a part of a program needs, given what the program imports.
 pub(crate) fn environment(tree: &Tree<'_>, torch: Option<&Torch<'_>>) -> EnvironmentRank {
     let packages = packages_needed(tree).len() as u32;
     let Some(torch) = torch else {

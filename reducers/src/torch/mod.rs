@@ -1,6 +1,7 @@
 //! The meaning of PyTorch's names: environments, devices, data types, sizes, numerics. The only
 //! room of this crate besides `passes::torch` that knows PyTorch.
 
+pub(crate) mod library_imports;
 pub(crate) mod names;
 
 pub(crate) mod compilation;

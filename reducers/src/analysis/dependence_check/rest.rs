@@ -93,6 +93,9 @@ pub(crate) struct Rest<'o, 'a> {
     is_flow: bool,
     /// The parameters that it reads of functions that the program does not call.
     pub(super) given: BTreeSet<Name>,
+    /// The operations of decorators that give parameters their values: they compute nothing that
+    /// the program says.
+    decorating: Operations,
 }
 
 impl<'o, 'a> Rest<'o, 'a> {
@@ -112,6 +115,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             is_part: false,
             is_flow: false,
             given: BTreeSet::new(),
+            decorating: Operations::new(),
         }
     }
 
@@ -172,7 +176,7 @@ impl<'o, 'a> Rest<'o, 'a> {
 
     /// The operations in it or, where none of them computes, the way on which it is reached.
     pub(super) fn operations(mut self) -> Operations {
-        let way = self.way(&self.of.operations);
+        let way = self.way(&(&self.of.operations - &self.decorating));
         self.of.operations.extend(way);
         self.of.operations
     }
@@ -444,6 +448,12 @@ impl<'o, 'a> Rest<'o, 'a> {
         let def = function.and_then(|at| outline.statements[at].node.as_stmt_function_def());
         if let Some((function, def)) = function.zip(def) {
             for decorator in &def.decorator_list {
+                let nodes = self.nodes[function].iter();
+                let its = nodes.filter(|node| decorator.range.contains_range(node.range()));
+                let operations: Vec<_> = its
+                    .flat_map(|node| self.operation(*node, function))
+                    .collect();
+                self.decorating.extend(operations);
                 self.grow_by_part(function, decorator.range);
             }
         }
