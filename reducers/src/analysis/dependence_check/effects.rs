@@ -147,13 +147,7 @@ mod tests {
     fn what_no_call_gives_a_function_its_decorators_do() {
         check(
             "import lib\n@lib.option('a')\n@lib.command()\ndef f(a, b=1):\n    assert a == 1\n",
-            &[
-                "==",
-                "called by others",
-                "command()",
-                "given a",
-                "option()",
-            ],
+            &["==", "called by others", "command()", "given a", "option()"],
         );
         check(
             "import lib\ndef g(): f(2)\n@lib.option('a')\ndef f(a):\n    assert a == 1\n",
