@@ -1,6 +1,6 @@
 //! The variables by which packages do without what they compile: the functions of a program, which
 //! then run as Python does, or a part of the package itself, which has another implementation in
-//! Python. Called by the commands.
+//! Python. Called by the commands, which make controls of them for the judge.
 
 use crate::{modules::standard::packages_needed, syntax::Program};
 
