@@ -6,7 +6,7 @@ use minrepro_reducers::{
         dependence_check::{Operations, ReportSite, operations},
         library_paths::following,
         printed::printing,
-        received::{made_by_packages, receiving},
+        receiving::{made_by_packages, receiving},
     },
     syntax::Program,
 };

@@ -10,7 +10,8 @@ use crate::{
     analysis::{
         dependence_check::Operations,
         observation::{Observation, marked},
-        received::{called, receiving},
+        received::called,
+        receiving::receiving,
     },
     syntax::{
         AnyNodeRef, Program, Ranged,

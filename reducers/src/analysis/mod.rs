@@ -34,6 +34,7 @@ pub mod producers;
 pub mod protocols;
 pub mod quoted_lines;
 pub mod received;
+pub mod receiving;
 pub(crate) mod recorded_calls;
 pub mod repeated_calls;
 pub mod results;

@@ -9,18 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     analysis::{
-        calls::OF_NO_MATTER,
-        class_statements,
         dependence_check::Operations,
-        handed_on::handed_on,
-        names::ImportedNames,
-        observation::{Observation, marked},
-        own_classes::{OwnClasses, declarations},
+        observation::marked,
+        own_classes::OwnClasses,
+        receiving::{of_packages, returning},
     },
-    syntax::{
-        AnyNodeRef, Program, Ranged, Tree,
-        ast::{Expr, Stmt},
-    },
+    syntax::Program,
 };
 
 /// The mark of the kind of an empty container.
@@ -177,9 +171,17 @@ impl Received {
         self
     }
 
-    /// The same, with the classes of the program to whose objects packages give what they receive.
+    /// The same, with the classes of the program to whose objects packages give what they receive,
+    /// and the functions that it hands on, those among them that never returned.
     #[must_use]
-    pub fn with_classes_of(mut self, program: &Program) -> Self {
+    pub fn with_definitions_of(mut self, program: &Program) -> Self {
+        if !self.is_empty() {
+            for function in returning(program) {
+                self.calls
+                    .entry(format!("{RETURNED}{function}"))
+                    .or_default();
+            }
+        }
         let classes = OwnClasses::of(program);
         let names = of_packages(program).into_iter();
         self.made = names
@@ -217,17 +219,24 @@ impl Received {
                 let mut its = its.iter();
                 its.all(|call| known.iter().any(|whole| is_left_of(call, whole)))
             } else {
-                let has_keys = are_keys_of(its, known);
-                let (known, its) = (kinds(known), kinds(its));
-                let fits = if self.made.contains(name) || name.starts_with(RETURNED) {
-                    is_alike
-                } else {
-                    is_as_good
+                if name.starts_with(RETURNED) && known.is_empty() {
+                    return false;
+                }
+                let has_parts = are_keys_of(its, known) && have_ranks_of(its, known);
+                let is_typed = self.made.contains(name) || name.starts_with(RETURNED);
+                let fits = |of: Option<&str>, kind, known| {
+                    if is_typed {
+                        is_alike(kind, known)
+                    } else {
+                        // What is nested may be flat.
+                        is_as_good(kind, known) || of.is_some() && is_for_row(kind, known)
+                    }
                 };
-                has_keys
+                let (known, its) = (kinds(known), kinds(its));
+                has_parts
                     && its.iter().all(|(place, its)| {
                         let known = known.get(place);
-                        known.is_none_or(|known| its.iter().all(|kind| fits(kind, known)))
+                        known.is_none_or(|known| its.iter().all(|kind| fits(place.1, kind, known)))
                     })
             }
         })
@@ -235,10 +244,13 @@ impl Received {
 }
 
 /// The names of reading an element, and of storing or deleting one.
-const SUBSCRIPTS: [&str; 2] = ["[]", "[]="];
+pub(super) const SUBSCRIPTS: [&str; 2] = ["[]", "[]="];
 
 /// The mark of what functions that are passed on return to those who call them.
-const RETURNED: &str = "return of ";
+pub(super) const RETURNED: &str = "return of ";
+
+/// The name of functions that have none.
+pub(super) const LAMBDA: &str = "lambda";
 
 /// The mark of what the functions of packages got that the failure leaves.
 const LEFT: &str = "left ";
@@ -297,12 +309,7 @@ fn is_constant(kind: &str) -> bool {
 /// Whether a value of a kind says as much as those of known kinds: an object may be replaced by
 /// another, but not by a constant, and nothing by something that is empty, zero or no number.
 fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
-    // What is nested may be flat, and a text is a row of letters.
-    let is_for_row = is_number(kind) || matches!(kind, "str" | "bytes");
-    if known.contains("")
-        || known.contains(kind)
-        || is_for_row && known.iter().all(|kind| is_row(kind))
-    {
+    if known.contains("") || known.contains(kind) {
         return true;
     }
     if let Some(full) = kind.strip_suffix(EMPTY) {
@@ -321,6 +328,11 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
         return false;
     }
     kind != "None" && (!is_constant(kind) || known.iter().any(|known| is_constant(known)))
+}
+
+/// Whether a kind is one of single things in the place of rows: a text is a row of letters.
+fn is_for_row(kind: &str, known: &BTreeSet<&str>) -> bool {
+    (is_number(kind) || matches!(kind, "str" | "bytes")) && known.iter().all(|kind| is_row(kind))
 }
 
 /// Whether a kind is one of rows of parts.
@@ -373,44 +385,6 @@ fn keyed(value: &GivenValue) -> Vec<(&str, &GivenValue)> {
     found
 }
 
-/// The operations that make objects of the program's own classes by way of packages, and the calls
-/// in the bodies of those classes, which the packages read.
-pub fn made_by_packages(program: &Program) -> Operations {
-    let names = of_packages(program).into_iter().map(str::to_owned);
-    let declared = declarations(program).into_values().flatten();
-    let declared = declared.map(|path| path.rsplit('.').next().unwrap_or(&path).to_owned());
-    names
-        .chain(declared)
-        .map(|name| format!("{name}()"))
-        .collect()
-}
-
-/// The calls by which the program's classes that derive from others' construct their objects: what
-/// these hand to their base, it keeps.
-pub fn made_by_constructors(program: &Program) -> Operations {
-    let classes = OwnClasses::of(program);
-    let bodies = classes.derived().flat_map(|class| classes.body(class));
-    let constructors = bodies
-        .filter_map(Stmt::as_function_def_stmt)
-        .filter(|def| matches!(def.name.as_str(), "__init__" | "__new__"));
-    let nodes = constructors.flat_map(|def| program.tree().within(def.range));
-    let calls = nodes.filter_map(|node| node.as_expr_call().copied());
-    let names = calls.filter_map(|call| match &*call.func {
-        Expr::Name(name) => Some(&name.id),
-        Expr::Attribute(attribute) => Some(&attribute.attr.id),
-        _ => None,
-    });
-    names.map(|name| format!("{name}()")).collect()
-}
-
-/// The classes of a program that derive from others', or that packages make otherwise.
-fn of_packages(program: &Program) -> BTreeSet<&str> {
-    let classes = OwnClasses::of(program);
-    let made = class_statements::made_by_packages(program).into_iter();
-    let made = made.map(|class| class.name.as_str());
-    classes.derived().chain(made).collect()
-}
-
 /// Whether the texts that are keys of what calls receive are keys of what others receive in the same
 /// places.
 fn are_keys_of(its: &[GivenValues], known: &[GivenValues]) -> bool {
@@ -419,6 +393,39 @@ fn are_keys_of(its: &[GivenValues], known: &[GivenValues]) -> bool {
         let known = known.get(place);
         known.is_none_or(|known| its.is_subset(known))
     })
+}
+
+/// Whether the arrays that calls receive have as many dimensions as some that others receive in the
+/// same places.
+fn have_ranks_of(its: &[GivenValues], known: &[GivenValues]) -> bool {
+    let (its, known) = (ranks(its), ranks(known));
+    its.iter().all(|(place, its)| {
+        let known = known.get(place);
+        known.is_none_or(|known| its.is_subset(known))
+    })
+}
+
+/// How many dimensions the arrays have that calls receive, by the place.
+fn ranks(calls: &[GivenValues]) -> BTreeMap<&str, BTreeSet<usize>> {
+    let mut found: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
+    for (place, value) in calls.iter().flatten() {
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            open.extend(value.parts());
+            if let GivenValue::Plain(kind, shape) = value
+                && !is_constant(kind)
+            {
+                let sizes = shape
+                    .split(',')
+                    .filter(|size| size.contains(char::is_numeric));
+                found
+                    .entry(place.as_str())
+                    .or_default()
+                    .insert(sizes.count());
+            }
+        }
+    }
+    found
 }
 
 /// The texts that are keys of what calls receive, by the place and the depth in it.
@@ -444,128 +451,10 @@ fn keys(calls: &[GivenValues]) -> BTreeMap<(&str, usize), BTreeSet<&str>> {
     found
 }
 
-/// Whether an index is a slice, or a row that holds one or is unpacked: no other expression can hold
-/// those.
-fn holds_slice(index: &Expr) -> bool {
-    let parts = index.as_tuple_expr().map(|row| row.elts.as_slice());
-    let mut parts = parts.unwrap_or(std::slice::from_ref(index)).iter();
-    parts.any(|part| part.is_slice_expr() || part.is_starred_expr())
-}
-
-/// The name of the innermost function around a node.
-fn function_around<'a>(tree: &Tree<'a>, node: u32) -> Option<&'a str> {
-    let mut around = tree.ancestors(node);
-    around.find_map(|around| Some(around.as_stmt_function_def().copied()?.name.as_str()))
-}
-
-/// What makes a program write down what calls of others' functions receive, what functions return
-/// that it passes on to them, and what comparisons do.
-pub fn receiving(program: &Program) -> Observation {
-    let tree = program.tree();
-    let own = program.defined_names();
-    // Packages make their objects.
-    let derived = of_packages(program);
-    let imported = ImportedNames::of(tree);
-    let variables = program.scopes().variables.iter();
-    let variables: BTreeSet<&str> = variables.map(|variable| variable.name.as_str()).collect();
-    let handed_on = handed_on(program);
-    let mut observation = Observation::default();
-    for (at, node) in tree.nodes.iter().enumerate() {
-        // The quotes of a formatted text may not stand in it again.
-        let is_in_text = || {
-            let mut around = tree.ancestors(at as u32);
-            around.any(|around| around.is_expr_f_string())
-        };
-        if let AnyNodeRef::ExprCompare(compare) = node.node
-            && !is_in_text()
-        {
-            let left = [(&compare.ops[0], &*compare.left)];
-            let sides = left
-                .into_iter()
-                .chain(compare.ops.iter().zip(&compare.comparators));
-            for (operator, side) in sides {
-                observation.operand(side.range(), operator.as_str());
-            }
-        }
-        if let AnyNodeRef::ExprSubscript(subscript) = node.node
-            && !holds_slice(&subscript.slice)
-            && !is_in_text()
-        {
-            let [reading, storing] = SUBSCRIPTS;
-            let name = if subscript.ctx.is_load() {
-                reading
-            } else {
-                storing
-            };
-            observation.index(subscript.slice.range(), name);
-        }
-        if let AnyNodeRef::StmtReturn(result) = node.node
-            && let Some(value) = &result.value
-            && let Some(function) = function_around(tree, at as u32)
-            && handed_on.contains(function)
-        {
-            observation.index(value.range(), &format!("{RETURNED}{function}"));
-        }
-        let AnyNodeRef::ExprCall(call) = node.node else {
-            continue;
-        };
-        let parent = tree.ancestors(at as u32).next();
-        let is_decorator = parent.is_some_and(|parent| parent.is_decorator());
-        let (name, is_variable) = match &*call.func {
-            Expr::Name(name) => {
-                let is_foreign = imported.path(&call.func).is_some();
-                (
-                    name.id.as_str(),
-                    !is_foreign && variables.contains(name.id.as_str()),
-                )
-            }
-            Expr::Attribute(method) => (method.attr.as_str(), false),
-            _ => ("", true),
-        };
-        let is_own = own.contains(name);
-        let name = if is_variable && !is_own { "" } else { name };
-        let is_of_others = !is_own && !OF_NO_MATTER.contains(&name);
-        let is_derived = call.func.is_name_expr() && derived.contains(name);
-        if (is_of_others || is_derived) && !is_decorator && !is_in_text() {
-            observation.calls_of(call.func.range(), name);
-        }
-    }
-    observation
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::observation::readable;
-
-    #[test]
-    fn calls_of_others_are_observed() {
-        let check = |text: &str, expected: &str| {
-            let program = Program::parse(text).unwrap();
-            let text = receiving(&program).text(&program).unwrap_or_default();
-            assert_eq!(readable(&text), expected);
-        };
-        check(
-            "import lib\nlib.f(x.g(1), *y)\n",
-            "import lib\nshow(\"call\", \"f\", lib.f)(show(\"call\", \"g\", x.g)(1), *y)\n",
-        );
-        check(
-            "def f(x): pass\nf(1)\ng = f\ng(print(2))(3)\n",
-            "def f(x): pass\nf(1)\ng = f\nshow(\"call\", \"\", show(\"call\", \"\", g)(print(2)))(3)\n",
-        );
-        check(
-            "x[1, 2] = y[z]\nx[1:2, 3]\n",
-            "x[show(\"index\", \"[]=\", (1, 2))] = y[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
-        );
-        check(
-            "import B\nclass A(B): pass\nclass C: pass\nA(C())\n",
-            "import B\nclass A(B): pass\nclass C: pass\nshow(\"call\", \"A\", A)(C())\n",
-        );
-        check(
-            "@lib.f(1)\ndef g(): return f'{abs(1)}'\ndef h(): return 1\nh()\n",
-            "@lib.f(1)\ndef g(): return show(\"index\", \"return of g\", (f'{abs(1)}'))\ndef h(): return 1\nh()\n",
-        );
-    }
+    use crate::analysis::receiving::made_by_packages;
 
     fn read(calls: &[(&str, &str)]) -> Received {
         let lines = calls
@@ -618,6 +507,23 @@ mod tests {
         let returned = result("Lib").by(&Operations::default());
         assert!(returned.allows(&result("Lib")));
         assert!(!returned.allows(&result("class")) && !returned.allows(&result("Other")));
+        // What never returns in the script returns nothing.
+        let program =
+            Program::parse("import lib\ndef g(): return h()\nlib.f(g)\nlib.f(lambda: h())\n");
+        let defined = known.clone().with_definitions_of(&program.unwrap());
+        assert!(
+            !defined.allows(&result("Lib"))
+                && !defined.allows(&read(&[("return of lambda", r#"{"0": ["Lib"]}"#)]))
+        );
+        let shaped = |shape: &str| {
+            read(&[(
+                "f",
+                &format!(r#"{{"0": ["T", {shape:?}], "1": ["tuple", []]}}"#),
+            )])
+        };
+        let array = shaped("(2, 3)").by(&["f()".to_owned()].into());
+        assert!(array.allows(&shaped("(1, 10)")) && !array.allows(&shaped("(2,)")));
+        assert!(!array.allows(&read(&[("f", r#"{"1": ["finite int", "2"]}"#)])));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
     }

@@ -4,7 +4,10 @@
 //! is wrong, and no control shows when it is, the calls must receive the same values, or what is
 //! left of them: what a package should answer to anything else, only the author knows.
 
-use minrepro_reducers::analysis::received::{Received, made_by_constructors, receiving};
+use minrepro_reducers::analysis::{
+    received::Received,
+    receiving::{made_by_constructors, receiving},
+};
 use serde_json::Value;
 
 use super::{
@@ -50,7 +53,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         let by_constructors = made_by_constructors(script.program);
         one.clone().by(&(&calls.operations | &by_constructors))
     };
-    let received = received.with_classes_of(script.program);
+    let received = received.with_definitions_of(script.program);
     Ok((!received.is_empty()).then(|| Box::new(received) as Box<dyn Check>))
 }
 

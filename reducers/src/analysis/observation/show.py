@@ -1,4 +1,5 @@
 import builtins
+import gc
 import json
 import numbers
 import re
@@ -256,6 +257,20 @@ def show(what, name="", value=None):
     return value
 
 
+def left_out(code):
+    """What the parameters of a function have that a call leaves out."""
+    # What was there before a warm run began is frozen, and would not be found.
+    gc.unfreeze()
+    for function in gc.get_referrers(code):
+        if isinstance(function, type(show)):
+            count = code.co_argcount
+            values = function.__defaults__ or ()
+            found = dict(zip(code.co_varnames[count - len(values) : count], values))
+            found.update(function.__kwdefaults__ or {})
+            return found
+    return {}
+
+
 def failed(kind, error, trace, report=sys.excepthook):
     """Writes down what the functions of packages got that an exception leaves, and which of them the
     program itself entered."""
@@ -270,8 +285,12 @@ def failed(kind, error, trace, report=sys.excepthook):
             elif own is not None and code.co_filename != here:
                 names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
                 found = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
-                for how in ["left"] + ["entered"] * own:
-                    say_received("%s %s.%s" % (how, module, code.co_name), found)
+                name = "%s.%s" % (module, code.co_name)
+                say_received("left " + name, found)
+                if own:
+                    of_itself = left_out(code)
+                    given = {name: value for name, value in found.items() if value is not of_itself.get(name, found)}
+                    say_received("entered " + name, given)
                 own = False
     except Exception:
         pass

@@ -1,0 +1,202 @@
+//! What makes a program write down what the functions and methods of packages receive, and which of
+//! its operations hand things to packages. Called by the judge; proposes nothing.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    analysis::{
+        calls::OF_NO_MATTER,
+        class_statements,
+        dependence_check::Operations,
+        handed_on::handed_on,
+        names::ImportedNames,
+        observation::Observation,
+        own_classes::{OwnClasses, declarations},
+        received::{LAMBDA, RETURNED, SUBSCRIPTS},
+    },
+    syntax::{
+        AnyNodeRef, Program, Ranged, Tree,
+        ast::{Expr, Stmt},
+    },
+};
+
+/// What makes a program write down what calls of others' functions receive, what functions return
+/// that it passes on to them, and what comparisons do.
+pub fn receiving(program: &Program) -> Observation {
+    let tree = program.tree();
+    let own = program.defined_names();
+    // Packages make their objects.
+    let derived = of_packages(program);
+    let imported = ImportedNames::of(tree);
+    let variables = program.scopes().variables.iter();
+    let variables: BTreeSet<&str> = variables.map(|variable| variable.name.as_str()).collect();
+    let handed_on = handed_on(program);
+    let mut observation = Observation::default();
+    for (at, node) in tree.nodes.iter().enumerate() {
+        // The quotes of a formatted text may not stand in it again.
+        let is_in_text = || {
+            let mut around = tree.ancestors(at as u32);
+            around.any(|around| around.is_expr_f_string())
+        };
+        if let AnyNodeRef::ExprCompare(compare) = node.node
+            && !is_in_text()
+        {
+            let left = [(&compare.ops[0], &*compare.left)];
+            let sides = left
+                .into_iter()
+                .chain(compare.ops.iter().zip(&compare.comparators));
+            for (operator, side) in sides {
+                observation.operand(side.range(), operator.as_str());
+            }
+        }
+        if let AnyNodeRef::ExprSubscript(subscript) = node.node
+            && !holds_slice(&subscript.slice)
+            && !is_in_text()
+        {
+            let [reading, storing] = SUBSCRIPTS;
+            let name = if subscript.ctx.is_load() {
+                reading
+            } else {
+                storing
+            };
+            observation.index(subscript.slice.range(), name);
+        }
+        if let Some((function, value)) = returned(tree, at as u32)
+            && (function == LAMBDA || handed_on.contains(function))
+            && !is_in_text()
+        {
+            observation.index(value.range(), &format!("{RETURNED}{function}"));
+        }
+        let AnyNodeRef::ExprCall(call) = node.node else {
+            continue;
+        };
+        let parent = tree.ancestors(at as u32).next();
+        let is_decorator = parent.is_some_and(|parent| parent.is_decorator());
+        let (name, is_variable) = match &*call.func {
+            Expr::Name(name) => {
+                let is_foreign = imported.path(&call.func).is_some();
+                (
+                    name.id.as_str(),
+                    !is_foreign && variables.contains(name.id.as_str()),
+                )
+            }
+            Expr::Attribute(method) => (method.attr.as_str(), false),
+            _ => ("", true),
+        };
+        let is_own = own.contains(name);
+        let name = if is_variable && !is_own { "" } else { name };
+        let is_of_others = !is_own && !OF_NO_MATTER.contains(&name);
+        let is_derived = call.func.is_name_expr() && derived.contains(name);
+        if (is_of_others || is_derived) && !is_decorator && !is_in_text() {
+            observation.calls_of(call.func.range(), name);
+        }
+    }
+    observation
+}
+
+/// Whether an index is a slice, or a row that holds one or is unpacked: no other expression can hold
+/// those.
+fn holds_slice(index: &Expr) -> bool {
+    let parts = index.as_tuple_expr().map(|row| row.elts.as_slice());
+    let mut parts = parts.unwrap_or(std::slice::from_ref(index)).iter();
+    parts.any(|part| part.is_slice_expr() || part.is_starred_expr())
+}
+
+/// What a node returns if it returns something, with the name of the function that it returns from.
+fn returned<'a>(tree: &Tree<'a>, node: u32) -> Option<(&'a str, &'a Expr)> {
+    match tree.nodes[node as usize].node {
+        AnyNodeRef::StmtReturn(result) => {
+            let mut around = tree.ancestors(node);
+            let function = around.find_map(|around| around.as_stmt_function_def().copied())?;
+            Some((function.name.as_str(), result.value.as_deref()?))
+        }
+        AnyNodeRef::ExprLambda(lambda) => Some((LAMBDA, &*lambda.body)),
+        _ => None,
+    }
+}
+
+/// The functions that a program hands on and that return something. Who calls one that never does
+/// so in the script, since it fails first, shows something else by what another returns.
+pub fn returning(program: &Program) -> BTreeSet<String> {
+    let tree = program.tree();
+    let handed_on = handed_on(program);
+    let nodes = 0..tree.nodes.len() as u32;
+    let names = nodes.filter_map(|node| Some(returned(tree, node)?.0));
+    names
+        .filter(|name| *name == LAMBDA || handed_on.contains(*name))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The operations that make objects of the program's own classes by way of packages, and the calls
+/// in the bodies of those classes, which the packages read.
+pub fn made_by_packages(program: &Program) -> Operations {
+    let names = of_packages(program).into_iter().map(str::to_owned);
+    let declared = declarations(program).into_values().flatten();
+    let declared = declared.map(|path| path.rsplit('.').next().unwrap_or(&path).to_owned());
+    names
+        .chain(declared)
+        .map(|name| format!("{name}()"))
+        .collect()
+}
+
+/// The calls by which the program's classes that derive from others' construct their objects: what
+/// these hand to their base, it keeps.
+pub fn made_by_constructors(program: &Program) -> Operations {
+    let classes = OwnClasses::of(program);
+    let bodies = classes.derived().flat_map(|class| classes.body(class));
+    let constructors = bodies
+        .filter_map(Stmt::as_function_def_stmt)
+        .filter(|def| matches!(def.name.as_str(), "__init__" | "__new__"));
+    let nodes = constructors.flat_map(|def| program.tree().within(def.range));
+    let calls = nodes.filter_map(|node| node.as_expr_call().copied());
+    let names = calls.filter_map(|call| match &*call.func {
+        Expr::Name(name) => Some(&name.id),
+        Expr::Attribute(attribute) => Some(&attribute.attr.id),
+        _ => None,
+    });
+    names.map(|name| format!("{name}()")).collect()
+}
+
+/// The classes of a program that derive from others', or that packages make otherwise.
+pub(super) fn of_packages(program: &Program) -> BTreeSet<&str> {
+    let classes = OwnClasses::of(program);
+    let made = class_statements::made_by_packages(program).into_iter();
+    let made = made.map(|class| class.name.as_str());
+    classes.derived().chain(made).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::observation::readable;
+
+    #[test]
+    fn calls_of_others_are_observed() {
+        let check = |text: &str, expected: &str| {
+            let program = Program::parse(text).unwrap();
+            let text = receiving(&program).text(&program).unwrap_or_default();
+            assert_eq!(readable(&text), expected);
+        };
+        check(
+            "import lib\nlib.f(x.g(1), *y)\n",
+            "import lib\nshow(\"call\", \"f\", lib.f)(show(\"call\", \"g\", x.g)(1), *y)\n",
+        );
+        check(
+            "def f(x): pass\nf(1)\ng = f\ng(print(2))(3)\n",
+            "def f(x): pass\nf(1)\ng = f\nshow(\"call\", \"\", show(\"call\", \"\", g)(print(2)))(3)\n",
+        );
+        check(
+            "x[1, 2] = y[z]\nx[1:2, 3]\n",
+            "x[show(\"index\", \"[]=\", (1, 2))] = y[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
+        );
+        check(
+            "import B\nclass A(B): pass\nclass C: pass\nA(C())\n",
+            "import B\nclass A(B): pass\nclass C: pass\nshow(\"call\", \"A\", A)(C())\n",
+        );
+        check(
+            "@lib.f(1)\ndef g(): return f'{abs(1)}'\ndef h(): return 1\nh()\n",
+            "@lib.f(1)\ndef g(): return show(\"index\", \"return of g\", (f'{abs(1)}'))\ndef h(): return 1\nh()\n",
+        );
+    }
+}
