@@ -412,16 +412,13 @@ fn ranks(calls: &[GivenValues]) -> BTreeMap<&str, BTreeSet<usize>> {
         let mut open = vec![value];
         while let Some(value) = open.pop() {
             open.extend(value.parts());
-            if let GivenValue::Plain(kind, shape) = value
+            if let GivenValue::Plain(kind, text) = value
                 && !is_constant(kind)
+                && let Some(shape) = text.strip_prefix('(')
             {
-                let sizes = shape
-                    .split(',')
-                    .filter(|size| size.contains(char::is_numeric));
-                found
-                    .entry(place.as_str())
-                    .or_default()
-                    .insert(sizes.count());
+                let sizes = shape.split(',');
+                let rank = sizes.filter(|size| size.contains(char::is_numeric)).count();
+                found.entry(place.as_str()).or_default().insert(rank);
             }
         }
     }
@@ -535,7 +532,7 @@ mod tests {
         let call = r#"{"0": ["own A"], "1": ["list", [["own A"]]], "2": ["finite int", "2"]}"#;
         let known = read(&[("A", call), ("B", call)]);
         let operations = made_by_packages(&program);
-        let known = known.by(&operations).with_classes_of(&program);
+        let known = known.by(&operations).with_definitions_of(&program);
         let allows = |name: &str, call: &str| known.allows(&read(&[(name, call)]));
         assert!(allows("A", call) && allows("A", r#"{"1": ["list", [["own A"]]]}"#));
         assert!(allows("A", r#"{"2": ["finite number", "0.5"]}"#));
