@@ -35,6 +35,7 @@ pub mod protocols;
 pub mod quoted_lines;
 pub mod received;
 pub mod receiving;
+pub mod registrations;
 pub(crate) mod recorded_calls;
 pub mod repeated_calls;
 pub mod results;

@@ -172,7 +172,7 @@ impl Received {
     }
 
     /// The same, with the classes of the program to whose objects packages give what they receive,
-    /// and the functions that it hands on, those among them that never returned.
+    /// and with the functions that others call, those among them that never returned.
     #[must_use]
     pub fn with_definitions_of(mut self, program: &Program) -> Self {
         if !self.is_empty() {
@@ -201,12 +201,27 @@ impl Received {
         !self.exact.is_empty()
     }
 
+    /// What all functions return that others call, if there are such: a candidate may give them
+    /// other names, or none.
+    fn returned(&self) -> Option<Vec<GivenValues>> {
+        let calls = self.calls.iter();
+        let of_functions = calls.filter(|(name, _)| name.starts_with(RETURNED));
+        let mut values = of_functions.map(|(_, calls)| calls).peekable();
+        values.peek()?;
+        Some(values.flatten().cloned().collect())
+    }
+
     /// Whether the calls of a candidate receive nothing that is not allowed.
     pub fn allows(&self, candidate: &Self) -> bool {
+        let returned = self.returned();
         candidate.calls.iter().all(|(name, its)| {
             let known = match name.strip_prefix(ENTERED) {
                 Some(function) => self.calls.get(&format!("{LEFT}{function}")),
                 None if name.starts_with(LEFT) => None,
+                None if name.starts_with(RETURNED) => {
+                    let of_name = self.calls.get(name).filter(|_| !name.ends_with(LAMBDA));
+                    of_name.or(returned.as_ref())
+                }
                 None => self.calls.get(name),
             };
             let Some(known) = known else {
@@ -285,13 +300,12 @@ fn is_left_of(call: &GivenValues, whole: &GivenValues) -> bool {
     })
 }
 
-/// Whether a value of a kind has the type of one of known kinds, or is a constant in the place of
-/// constants.
+/// Whether a value of a kind has the type of one of known kinds. A number is as good as another.
 fn is_alike(kind: &str, known: &BTreeSet<&str>) -> bool {
-    let is_object = |kind: &&str| !is_constant(kind);
     known.contains(kind)
         || known.contains("")
-        || is_constant(kind) && !known.iter().any(is_object) && is_as_good(kind, known)
+        || known.contains(format!("{kind}{EMPTY}").as_str()) && is_constant(kind)
+        || is_number(kind) && known.iter().any(|known| is_number(known)) && is_as_good(kind, known)
 }
 
 /// Whether a kind is one of numbers.
@@ -501,6 +515,8 @@ mod tests {
         // It may get there another way.
         assert!(left.allows(&read(&[("left lib.f", r#"{"x": ["None"]}"#)])));
         let result = |kind: &str| read(&[("return of g", &format!(r#"{{"0": [{kind:?}]}}"#))]);
+        let text = result("str").by(&Operations::default());
+        assert!(text.allows(&result("str")) && !text.allows(&result("finite int")));
         let returned = result("Lib").by(&Operations::default());
         assert!(returned.allows(&result("Lib")));
         assert!(!returned.allows(&result("class")) && !returned.allows(&result("Other")));

@@ -16,7 +16,7 @@ use crate::{
     },
     syntax::{
         AnyNodeRef, Program, Ranged, Tree,
-        ast::{Expr, Stmt},
+        ast::{Expr, Stmt, StmtFunctionDef},
     },
 };
 
@@ -30,7 +30,7 @@ pub fn receiving(program: &Program) -> Observation {
     let imported = ImportedNames::of(tree);
     let variables = program.scopes().variables.iter();
     let variables: BTreeSet<&str> = variables.map(|variable| variable.name.as_str()).collect();
-    let handed_on = handed_on(program);
+    let called_back = called_back(program);
     let mut observation = Observation::default();
     for (at, node) in tree.nodes.iter().enumerate() {
         // The quotes of a formatted text may not stand in it again.
@@ -62,7 +62,7 @@ pub fn receiving(program: &Program) -> Observation {
             observation.index(subscript.slice.range(), name);
         }
         if let Some((function, value)) = returned(tree, at as u32)
-            && (function == LAMBDA || handed_on.contains(function))
+            && called_back.contains(function)
             && !is_in_text()
         {
             observation.index(value.range(), &format!("{RETURNED}{function}"));
@@ -115,17 +115,51 @@ fn returned<'a>(tree: &Tree<'a>, node: u32) -> Option<(&'a str, &'a Expr)> {
     }
 }
 
-/// The functions that a program hands on and that return something. Who calls one that never does
-/// so in the script, since it fails first, shows something else by what another returns.
-pub fn returning(program: &Program) -> BTreeSet<String> {
+/// The functions of a program that others call and that return something: those that it hands on,
+/// and the methods of classes that derive from others'. Who calls one that never does so in the
+/// script, since it fails first, shows something else by what another returns.
+pub(super) fn returning(program: &Program) -> BTreeSet<String> {
     let tree = program.tree();
-    let handed_on = handed_on(program);
+    let called_back = called_back(program);
     let nodes = 0..tree.nodes.len() as u32;
     let names = nodes.filter_map(|node| Some(returned(tree, node)?.0));
     names
-        .filter(|name| *name == LAMBDA || handed_on.contains(*name))
+        .filter(|name| called_back.contains(*name))
         .map(str::to_owned)
         .collect()
+}
+
+/// The functions of a program that others may call.
+fn called_back(program: &Program) -> BTreeSet<String> {
+    let tree = program.tree();
+    let classes = OwnClasses::of(program);
+    let methods = classes.derived().flat_map(|class| classes.body(class));
+    let methods = methods.filter_map(Stmt::as_function_def_stmt);
+    // A decorated method may be read where it is not called.
+    let plain = methods_of(tree).filter(|method| method.decorator_list.is_empty());
+    let plain: BTreeSet<&str> = plain.map(|method| method.name.as_str()).collect();
+    let nodes = 0..tree.nodes.len() as u32;
+    let bound = nodes.filter_map(|at| {
+        let attribute = tree.nodes[at as usize].node.as_expr_attribute()?;
+        let is_called = tree.ancestors(at).next().is_some_and(|parent| {
+            let call = parent.as_expr_call();
+            call.is_some_and(|call| call.func.range() == attribute.range)
+        });
+        let name = attribute.attr.as_str();
+        (!is_called && plain.contains(name)).then_some(name)
+    });
+    let names = methods.map(|method| method.name.as_str()).chain(bound);
+    let names = names.chain([LAMBDA]).map(str::to_owned);
+    handed_on(program).into_iter().chain(names).collect()
+}
+
+/// The methods of all classes.
+fn methods_of<'a>(tree: &'a Tree<'a>) -> impl Iterator<Item = &'a StmtFunctionDef> {
+    let nodes = tree.nodes.iter();
+    let classes = nodes.filter_map(|node| node.node.as_stmt_class_def().copied());
+    classes
+        .flat_map(|class| &class.body)
+        .filter_map(Stmt::as_function_def_stmt)
 }
 
 /// The operations that make objects of the program's own classes by way of packages, and the calls
@@ -197,6 +231,10 @@ mod tests {
         check(
             "@lib.f(1)\ndef g(): return f'{abs(1)}'\ndef h(): return 1\nh()\n",
             "@lib.f(1)\ndef g(): return show(\"index\", \"return of g\", (f'{abs(1)}'))\ndef h(): return 1\nh()\n",
+        );
+        check(
+            "class A:\n    def f(self): return 1\n    def g(self): return 2\nlib.f(A().f, A().g(), lambda: 3)\n",
+            "class A:\n    def f(self): return show(\"index\", \"return of f\", (1))\n    def g(self): return 2\nshow(\"call\", \"f\", lib.f)(A().f, A().g(), lambda: show(\"index\", \"return of lambda\", (3)))\n",
         );
     }
 }

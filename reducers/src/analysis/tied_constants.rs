@@ -86,22 +86,45 @@ pub fn come_back(known: &BTreeSet<String>, candidate: &Program) -> bool {
     }
 }
 
-/// The constants that attributes and elements are set to.
+/// The constants that attributes and elements are set to, by assignments, by keywords of calls and in
+/// displays of dictionaries.
 fn stored(program: &Program) -> BTreeSet<(String, String)> {
-    let nodes = program.tree().nodes.iter();
-    let assignments = nodes.filter_map(|node| match node.node {
-        AnyNodeRef::StmtAssign(assign) if assign.value.is_literal_expr() => Some(assign),
-        _ => None,
-    });
-    let constants = assignments.flat_map(|assign| {
-        let constant = program.slice(assign.value.range());
-        let places = assign
-            .targets
-            .iter()
-            .filter_map(|target| inside(program, target));
-        places.map(move |place| (place, constant.to_owned()))
-    });
-    constants.collect()
+    let mut found = BTreeSet::new();
+    let mut add = |place: String, value: &Expr| {
+        if value.is_literal_expr() {
+            found.insert((place, program.slice(value.range()).to_owned()));
+        }
+    };
+    for node in &program.tree().nodes {
+        match node.node {
+            AnyNodeRef::StmtAssign(assign) => {
+                for place in assign
+                    .targets
+                    .iter()
+                    .filter_map(|target| inside(program, target))
+                {
+                    add(place, &assign.value);
+                }
+            }
+            AnyNodeRef::ExprCall(call) => {
+                for keyword in &call.arguments.keywords {
+                    if let Some(name) = &keyword.arg {
+                        add(format!(".{name}"), &keyword.value);
+                        add(element(&format!("{:?}", name.as_str())), &keyword.value);
+                    }
+                }
+            }
+            AnyNodeRef::ExprDict(dict) => {
+                for item in &dict.items {
+                    if let Some(key) = &item.key {
+                        add(element(&key_text(program, key)), &item.value);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The constants that attributes and elements are compared with, one by one where they stand in
@@ -138,8 +161,21 @@ fn compared(program: &Program) -> BTreeSet<(String, String)> {
 fn inside(program: &Program, expr: &Expr) -> Option<String> {
     match expr {
         Expr::Attribute(attribute) => Some(format!(".{}", attribute.attr)),
-        Expr::Subscript(subscript) => Some(format!("[{}]", program.slice(subscript.slice.range()))),
+        Expr::Subscript(subscript) => Some(element(&key_text(program, &subscript.slice))),
         _ => None,
+    }
+}
+
+/// An element by its key.
+fn element(key: &str) -> String {
+    format!("[{key}]")
+}
+
+/// The text of a key, that of a text in the same quotes always.
+fn key_text(program: &Program, key: &Expr) -> String {
+    match key {
+        Expr::StringLiteral(text) => format!("{:?}", text.value.to_str()),
+        key => program.slice(key.range()).to_owned(),
     }
 }
 
@@ -218,6 +254,14 @@ mod tests {
         assert!(comes_back("assert a.z == 0\n"));
         assert!(!comes_back("a.y = 0\nassert a.y == 1\n"));
         assert!(!comes_back("a.x = 0\nassert (a.x, a.y) == (0, 1)\n"));
+        let script = of(
+            "f(x=5, y=6)\ng({'z': 7})\nassert a.x == 5\nassert a['y'] == 6\nassert a[\"z\"] == 7\n",
+        );
+        let known = round_trips(&script);
+        assert_eq!(known.len(), 3);
+        let comes_back = |text: &str| come_back(&known, &of(text));
+        assert!(comes_back("f(x=8)\nassert a.x == 8\n"));
+        assert!(!comes_back("f(x=8)\nassert a.x == 5\n") && !comes_back("assert a['z'] == 7\n"));
     }
 
     #[test]

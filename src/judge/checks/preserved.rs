@@ -1,7 +1,7 @@
 //! Properties of the script's text that no candidate may change: calls keep settings that name an
 //! implementation or a tolerance; no random numbers are drawn; no tensor is empty; attributes have
 //! their annotated types; modules are no values; functions that are passed on keep their
-//! decorators, and classes and functions what packages read of them; methods stay bound to the class
+//! decorators, and classes and functions what packages read of them, and classes known to packages; methods stay bound to the class
 //! or to nothing, and modules registered; attributes are not changed in place; collections have
 //! more than one key; repeated draws use one seed; functions still return something; a class that is
 //! created successfully does not become the failing one. With a change, a program may fail, or
@@ -22,6 +22,7 @@ use minrepro_reducers::{
         package_classes::{PackageClasses, are_made_alike, package_classes},
         package_functions::PackageFunctions,
         preconditions::Preconditions,
+        registrations::{Registrations, are_registered, registrations},
         results::{gives_nothing, giving},
         unchecked::{asks_constants, calls_with_too_little, handles_anything, repeats_a_key},
     },
@@ -189,6 +190,9 @@ struct Preserved {
     /// The attributes that register the modules that they hold.
     #[serde(default)]
     registering: BTreeSet<String>,
+    /// The classes that it makes known to packages.
+    #[serde(default)]
+    registrations: Registrations,
     /// What packages read of functions and types.
     #[serde(default)]
     package_functions: PackageFunctions,
@@ -265,6 +269,11 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         },
         bindings: bindings(program),
         registering: registering(program),
+        registrations: if is_exact(so_far) {
+            Registrations::new()
+        } else {
+            registrations(program)
+        },
         package_functions: if is_exact(so_far) {
             PackageFunctions::default()
         } else {
@@ -364,6 +373,7 @@ impl Check for Preserved {
             || !are_declared(&self.declarations, &declarations(program))
             || !are_made_alike(&self.package_classes, program)
             || !self.package_functions.are_read_alike(program)
+            || !are_registered(&self.registrations, program)
             || !are_bound(&self.bindings, program)
             || is_plain(&self.registering, program)
             || self.called_wrongly.as_ref().is_some_and(|(name, known)| {

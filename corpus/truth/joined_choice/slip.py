@@ -1,0 +1,3 @@
+import re
+
+re.sub("x", lambda match: 2023, "x")
