@@ -12,7 +12,7 @@ use crate::{
         dependence_check::Operations,
         observation::marked,
         own_classes::OwnClasses,
-        receiving::{of_packages, returning},
+        receiving::{LAMBDA, RETURNED, SUBSCRIPTS, of_packages, returning},
     },
     syntax::Program,
 };
@@ -257,15 +257,6 @@ impl Received {
         })
     }
 }
-
-/// The names of reading an element, and of storing or deleting one.
-pub(super) const SUBSCRIPTS: [&str; 2] = ["[]", "[]="];
-
-/// The mark of what functions that are passed on return to those who call them.
-pub(super) const RETURNED: &str = "return of ";
-
-/// The name of functions that have none.
-pub(super) const LAMBDA: &str = "lambda";
 
 /// The mark of what the functions of packages got that the failure leaves.
 const LEFT: &str = "left ";

@@ -12,13 +12,21 @@ use crate::{
         names::ImportedNames,
         observation::Observation,
         own_classes::{OwnClasses, declarations},
-        received::{LAMBDA, RETURNED, SUBSCRIPTS},
     },
     syntax::{
         AnyNodeRef, Program, Ranged, Tree,
         ast::{Expr, Stmt, StmtFunctionDef},
     },
 };
+
+/// The names of reading an element, and of storing or deleting one.
+pub(super) const SUBSCRIPTS: [&str; 2] = ["[]", "[]="];
+
+/// The mark of what functions that are passed on return to those who call them.
+pub(super) const RETURNED: &str = "return of ";
+
+/// The name of functions that have none.
+pub(super) const LAMBDA: &str = "lambda";
 
 /// What makes a program write down what calls of others' functions receive, what functions return
 /// that it passes on to them, and what comparisons do.

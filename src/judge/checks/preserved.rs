@@ -222,7 +222,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     let mut failed_at = script.showing.map(failed_at).unwrap_or_default();
     // Under an exact control each candidate shows by itself that its calls are right.
-    let evidence = if fails_in_library(script) && !is_exact(so_far) {
+    let exact = is_exact(so_far);
+    let evidence = if fails_in_library(script) && !exact {
         // A script that does not show the bug while it is traced has its text.
         Some(script.evidence()?.cloned().unwrap_or_default())
     } else {
@@ -242,64 +243,40 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         settings: CallSettings::of(program),
         preconditions: Preconditions::of(program, &failed_at, evidence.as_ref()),
         permissions: permissions(program),
-        looked_up: if reports && !is_exact(so_far) {
-            looked_up(program)
-        } else {
-            BTreeSet::new()
-        },
-        decorated: if is_exact(so_far) {
-            BTreeSet::new()
-        } else {
-            decorated(program)
-        },
-        decorated_on_way: if is_exact(so_far) {
-            BTreeSet::new()
-        } else {
+        looked_up: unless(exact || !reports, || looked_up(program)),
+        decorated: unless(exact, || decorated(program)),
+        decorated_on_way: unless(exact, || {
             decorated_around(program, &called_by_library(script))
-        },
-        declarations: if (reports || makes_class(program, &failed_at)) && !is_exact(so_far) {
-            declarations(program)
-        } else {
-            Declarations::new()
-        },
-        package_classes: if is_exact(so_far) {
-            PackageClasses::new()
-        } else {
-            package_classes(program)
-        },
+        }),
+        declarations: unless(
+            exact || !reports && !makes_class(program, &failed_at),
+            || declarations(program),
+        ),
+        package_classes: unless(exact, || package_classes(program)),
         bindings: bindings(program),
         registering: registering(program),
-        registrations: if is_exact(so_far) {
-            Registrations::new()
-        } else {
-            registrations(program)
-        },
-        package_functions: if is_exact(so_far) {
-            PackageFunctions::default()
-        } else {
-            PackageFunctions::of(program)
-        },
+        registrations: unless(exact, || registrations(program)),
+        package_functions: unless(exact, || PackageFunctions::of(program)),
         called_wrongly: called_wrongly(script).map(|name| {
             let parameters = parameters_of(program, &name);
             (name, parameters)
         }),
-        parameter_types: if Control::Script.without(program) == Without::Itself {
-            ParameterTypes::new()
-        } else {
+        parameter_types: unless(Control::Script.without(program) == Without::Itself, || {
             parameter_types(program)
-        },
+        }),
         giving: giving(program),
         made: made(program, &failed_at),
         namespaces: namespaces(program),
         // What a library raises hardly depends on numbers that are drawn twice.
-        seedings: if fails_in_library(script) {
-            0
-        } else {
-            equal_seedings(program)
-        },
+        seedings: unless(fails_in_library(script), || equal_seedings(program)),
         absent,
     };
     Ok(Some(Box::new(check)))
+}
+
+/// What a check needs to know, unless there is a reason why it need not.
+fn unless<T: Default>(reason: bool, known: impl FnOnce() -> T) -> T {
+    if reason { T::default() } else { known() }
 }
 
 /// The function of the script that a library calls with other arguments than it takes.
