@@ -237,18 +237,19 @@ impl Received {
                 if name.starts_with(RETURNED) && known.is_empty() {
                     return false;
                 }
-                let has_parts = are_keys_of(its, known) && have_ranks_of(its, known);
+                let has_keys = are_keys_of(its, known);
                 let is_typed = self.made.contains(name) || name.starts_with(RETURNED);
                 let fits = |of: Option<&str>, kind, known| {
                     if is_typed {
                         is_alike(kind, known)
                     } else {
-                        // What is nested may be flat.
-                        is_as_good(kind, known) || of.is_some() && is_for_row(kind, known)
+                        // What is nested may be flat, and a text is a row of letters.
+                        let may_be_flat = of.is_some() || !is_number(kind);
+                        is_as_good(kind, known) || may_be_flat && is_for_row(kind, known)
                     }
                 };
                 let (known, its) = (kinds(known), kinds(its));
-                has_parts
+                has_keys
                     && its.iter().all(|(place, its)| {
                         let known = known.get(place);
                         known.is_none_or(|known| its.iter().all(|kind| fits(place.1, kind, known)))
@@ -335,7 +336,7 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
     kind != "None" && (!is_constant(kind) || known.iter().any(|known| is_constant(known)))
 }
 
-/// Whether a kind is one of single things in the place of rows: a text is a row of letters.
+/// Whether a kind is one of single things in the place of rows.
 fn is_for_row(kind: &str, known: &BTreeSet<&str>) -> bool {
     (is_number(kind) || matches!(kind, "str" | "bytes")) && known.iter().all(|kind| is_row(kind))
 }
@@ -398,36 +399,6 @@ fn are_keys_of(its: &[GivenValues], known: &[GivenValues]) -> bool {
         let known = known.get(place);
         known.is_none_or(|known| its.is_subset(known))
     })
-}
-
-/// Whether the arrays that calls receive have as many dimensions as some that others receive in the
-/// same places.
-fn have_ranks_of(its: &[GivenValues], known: &[GivenValues]) -> bool {
-    let (its, known) = (ranks(its), ranks(known));
-    its.iter().all(|(place, its)| {
-        let known = known.get(place);
-        known.is_none_or(|known| its.is_subset(known))
-    })
-}
-
-/// How many dimensions the arrays have that calls receive, by the place.
-fn ranks(calls: &[GivenValues]) -> BTreeMap<&str, BTreeSet<usize>> {
-    let mut found: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
-    for (place, value) in calls.iter().flatten() {
-        let mut open = vec![value];
-        while let Some(value) = open.pop() {
-            open.extend(value.parts());
-            if let GivenValue::Plain(kind, text) = value
-                && !is_constant(kind)
-                && let Some(shape) = text.strip_prefix('(')
-            {
-                let sizes = shape.split(',');
-                let rank = sizes.filter(|size| size.contains(char::is_numeric)).count();
-                found.entry(place.as_str()).or_default().insert(rank);
-            }
-        }
-    }
-    found
 }
 
 /// The texts that are keys of what calls receive, by the place and the depth in it.
@@ -519,15 +490,9 @@ mod tests {
             !defined.allows(&result("Lib"))
                 && !defined.allows(&read(&[("return of lambda", r#"{"0": ["Lib"]}"#)]))
         );
-        let shaped = |shape: &str| {
-            read(&[(
-                "f",
-                &format!(r#"{{"0": ["T", {shape:?}], "1": ["tuple", []]}}"#),
-            )])
-        };
-        let array = shaped("(2, 3)").by(&["f()".to_owned()].into());
-        assert!(array.allows(&shaped("(1, 10)")) && !array.allows(&shaped("(2,)")));
-        assert!(!array.allows(&read(&[("f", r#"{"1": ["finite int", "2"]}"#)])));
+        let row = read(&[("f", r#"{"1": ["tuple", []]}"#)]).by(&["f()".to_owned()].into());
+        assert!(row.allows(&read(&[("f", r#"{"1": ["str", "'a'"]}"#)])));
+        assert!(!row.allows(&read(&[("f", r#"{"1": ["finite int", "2"]}"#)])));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
     }

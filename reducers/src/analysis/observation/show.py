@@ -257,6 +257,12 @@ def show(what, name="", value=None):
     return value
 
 
+def makes_class(found):
+    """Whether it is the language that calls a function with these arguments, for a class statement."""
+    first = next(iter(found.values()), None)
+    return isinstance(first, type) and issubclass(first, type)
+
+
 def left_out(code):
     """What the parameters of a function have that a call leaves out."""
     # What was there before a warm run began is frozen, and would not be found.
@@ -287,7 +293,7 @@ def failed(kind, error, trace, report=sys.excepthook):
                 found = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
                 name = "%s.%s" % (module, code.co_name)
                 say_received("left " + name, found)
-                if own:
+                if own and not makes_class(found):
                     of_itself = left_out(code)
                     given = {name: value for name, value in found.items() if value is not of_itself.get(name, found)}
                     say_received("entered " + name, given)
