@@ -241,8 +241,8 @@ mod tests {
             "@lib.f(1)\ndef g(): return show(\"index\", \"return of g\", (f'{abs(1)}'))\ndef h(): return 1\nh()\n",
         );
         check(
-            "class A:\n    def f(self): return 1\n    def g(self): return 2\nlib.f(A().f, A().g(), lambda: 3)\n",
-            "class A:\n    def f(self): return show(\"index\", \"return of f\", (1))\n    def g(self): return 2\nshow(\"call\", \"f\", lib.f)(A().f, A().g(), lambda: show(\"index\", \"return of lambda\", (3)))\n",
+            "class A:\n    def f(self): return 1\n    def g(self): return 2\nlib.h(A().f, A().g(), lambda: 3)\n",
+            "class A:\n    def f(self): return show(\"index\", \"return of f\", (1))\n    def g(self): return 2\nshow(\"call\", \"h\", lib.h)(A().f, A().g(), lambda: show(\"index\", \"return of lambda\", (3)))\n",
         );
     }
 }
