@@ -218,10 +218,8 @@ impl Received {
             let known = match name.strip_prefix(ENTERED) {
                 Some(function) => self.calls.get(&format!("{LEFT}{function}")),
                 None if name.starts_with(LEFT) => None,
-                None if name.starts_with(RETURNED) => {
-                    let of_name = self.calls.get(name).filter(|_| !name.ends_with(LAMBDA));
-                    of_name.or(returned.as_ref())
-                }
+                None if name.strip_prefix(RETURNED) == Some(LAMBDA) => returned.as_ref(),
+                None if name.starts_with(RETURNED) => self.calls.get(name).or(returned.as_ref()),
                 None => self.calls.get(name),
             };
             let Some(known) = known else {

@@ -1,5 +1,5 @@
-//! What makes a program write down what the functions and methods of packages receive, and which of
-//! its operations hand things to packages. Called by the judge; proposes nothing.
+//! What makes a program write down what the functions and methods of packages receive and what they
+//! get back from its own, and which of its operations hand things to packages. Called by the judge; proposes nothing.
 
 use std::collections::BTreeSet;
 
@@ -22,14 +22,14 @@ use crate::{
 /// The names of reading an element, and of storing or deleting one.
 pub(super) const SUBSCRIPTS: [&str; 2] = ["[]", "[]="];
 
-/// The mark of what functions that are passed on return to those who call them.
+/// The mark of what functions return that others call.
 pub(super) const RETURNED: &str = "return of ";
 
 /// The name of functions that have none.
 pub(super) const LAMBDA: &str = "lambda";
 
-/// What makes a program write down what calls of others' functions receive, what functions return
-/// that it passes on to them, and what comparisons do.
+/// What makes a program write down what calls of others' functions receive, what its functions
+/// return that others call, and what comparisons do.
 pub fn receiving(program: &Program) -> Observation {
     let tree = program.tree();
     let own = program.defined_names();
