@@ -32,6 +32,8 @@ pub struct Established {
     pub calibration: Calibration,
     /// The checks that candidates have to pass.
     pub checks: Checks,
+    /// Whether there was time to find out which checks these are.
+    pub is_whole: bool,
     /// How many runs in fresh interpreters showed the bug just now; none where the journal
     /// remembers.
     pub fresh: usize,
@@ -162,6 +164,7 @@ fn in_haste(subject: &Subject, ended: Vec<Outcome>) -> Option<Established> {
         timeout: subject.timeout(wall),
         calibration: Calibration::cold(wall, LATE),
         checks: Checks::default(),
+        is_whole: false,
         fresh: shown,
     })
 }
@@ -242,6 +245,7 @@ fn found_out(
         timeout,
         calibration,
         checks,
+        is_whole: true,
         fresh: sighting.seeded.unwrap_or(unforked),
     })
 }
@@ -300,6 +304,7 @@ fn recalled(
         timeout,
         calibration,
         checks,
+        is_whole: true,
         fresh: 0,
     }))
 }

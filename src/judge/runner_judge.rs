@@ -36,6 +36,8 @@ pub struct RunnerJudge<'a> {
     probe: Probe<'a>,
     /// The checks that candidates that show the bug must pass.
     checks: &'a Checks,
+    /// Whether there was time to find out which these are.
+    knows_checks: bool,
     /// The parts that every candidate must keep.
     kept: &'a [Kept],
     /// How candidates are tested, if the bug does not show each time.
@@ -67,6 +69,7 @@ impl<'a> RunnerJudge<'a> {
         Self {
             probe: established.probe(subject),
             checks: &established.checks,
+            knows_checks: established.is_whole,
             kept: &subject.settings.keep,
             steadiness: established.record.flaky.map(|(test, ..)| test),
             ablated,
@@ -140,8 +143,11 @@ impl<'a> RunnerJudge<'a> {
     ///
     /// # Errors
     ///
-    /// A run could not be made.
+    /// A run could not be made, or the time was up before it was known what to check.
     pub fn verify(&self, program: &Program, mismatch: Option<&str>) -> Result<Truth, RunError> {
+        if !self.knows_checks {
+            return Err(RunError::Deadline);
+        }
         let mut truth = Truth::default();
         // Chance decides each further run of a flaky bug.
         if self.steadiness.is_none() && !self.checks.is_empty() {

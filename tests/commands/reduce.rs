@@ -488,6 +488,12 @@ fn once_the_bug_was_seen_there_is_a_file() {
         shown.contains("stopped by `--max-time`; left undone: simpler environments"),
         "{shown}"
     );
+    // Nobody looked for a control.
+    assert!(
+        shown.contains("not verified: the time was up before that was looked at")
+            && !shown.contains("no control"),
+        "{shown}"
+    );
 }
 
 #[test]

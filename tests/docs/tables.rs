@@ -3,6 +3,7 @@
 //! them.
 
 use std::{
+    collections::BTreeSet,
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
@@ -359,4 +360,41 @@ fn a_table_that_differs_is_rewritten() {
     let options = table("options check").unwrap();
     assert!(options.contains("`-n`, `--runs N`"), "{options}");
     assert_eq!(table("options nonsense"), None);
+}
+
+#[test]
+fn the_page_of_the_truth_cases_lists_them_and_their_holes() {
+    let corpus = root().join("corpus/truth");
+    let page = fs::read_to_string(corpus.join("README.md")).unwrap();
+    let (cases, holes) = page.split_once("## Known holes").unwrap();
+    let mut found = [BTreeSet::new(), BTreeSet::new()];
+    for folder in fs::read_dir(&corpus).unwrap() {
+        let folder = folder.unwrap().path();
+        let Ok(text) = fs::read_to_string(folder.join("case.toml")) else {
+            continue;
+        };
+        let case = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        let toml: toml::Table = text.parse().unwrap();
+        let programs = toml.get("holes").and_then(toml::Value::as_table);
+        let programs = programs.into_iter().flat_map(toml::Table::keys);
+        found[1].extend(programs.map(|program| (case.clone(), program.clone())));
+        let needs = toml.get("packages").and_then(toml::Value::as_table);
+        let needs: Vec<_> = needs.into_iter().flat_map(toml::Table::keys).collect();
+        found[0].insert((case, needs.into_iter().cloned().collect()));
+    }
+    let rows = |text: &str, columns: usize| -> BTreeSet<(String, String)> {
+        let lines = text.lines().filter(|line| line.starts_with("| `"));
+        let cells = |line: &str| -> Vec<String> {
+            let cells = line.split('|').skip(1).take(2);
+            cells.map(|cell| cell.trim().replace('`', "")).collect()
+        };
+        let all = lines.map(cells).flat_map(|row| {
+            let programs = row[1].split(", ").map(str::to_owned);
+            let programs: Vec<_> = programs.take(columns).collect();
+            programs.into_iter().map(move |each| (row[0].clone(), each))
+        });
+        all.collect()
+    };
+    assert_eq!(rows(cases, 1), found[0]);
+    assert_eq!(rows(holes, usize::MAX), found[1]);
 }

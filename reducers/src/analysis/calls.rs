@@ -205,13 +205,15 @@ pub(crate) fn is_of_data(method: &str) -> bool {
 }
 
 /// The last parts of the names of the foreign functions that the statement on a line calls. Empty
-/// if the statement does anything else that may fail.
+/// if the statement does anything else that may fail there: what fails in a function of the program
+/// does so on a line of its own.
 pub fn called_on(program: &Program, line: u32) -> BTreeSet<String> {
     let tree = StatementTree::untraced(program);
     let Some(at) = tree.on_line(SourceLine::of_program(line)) else {
         return BTreeSet::new();
     };
     let others = Others::of(program);
+    let entered = with_own_lines(program);
     let nodes = program.tree().within(tree.own_range(at));
     let mut found = BTreeSet::new();
     for node in nodes {
@@ -220,6 +222,7 @@ pub fn called_on(program: &Program, line: u32) -> BTreeSet<String> {
                 Some(name) => {
                     found.insert(name.to_owned());
                 }
+                None if entered.contains(&callee_name(&call.func)) => {}
                 None => return BTreeSet::new(),
             },
             AnyNodeRef::ExprBinOp(_)
@@ -230,6 +233,19 @@ pub fn called_on(program: &Program, line: u32) -> BTreeSet<String> {
         }
     }
     found
+}
+
+/// The functions of a program, and those of its classes that no other class constructs.
+fn with_own_lines(program: &Program) -> BTreeSet<Option<&str>> {
+    let nodes = program.tree().nodes.iter();
+    let names = nodes.filter_map(|node| match node.node {
+        AnyNodeRef::StmtFunctionDef(def) if def.decorator_list.is_empty() => Some(&*def.name.id),
+        AnyNodeRef::StmtClassDef(def) if def.arguments.is_none() && def.decorator_list.is_empty() => {
+            Some(&*def.name.id)
+        }
+        _ => None,
+    });
+    names.map(Some).collect()
 }
 
 /// The class that a node is a direct part of.
@@ -475,4 +491,24 @@ pub(crate) fn formatted_strings(tree: &Tree<'_>) -> Vec<TextRange> {
         _ => None,
     });
     strings.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_on_a_line_is_not_in_own_functions() {
+        let own = "import lib\nclass A: pass\nclass B(lib.C): pass\ndef f(): pass\n";
+        let check = |line: &str, expected: &[&str]| {
+            let program = Program::parse(format!("{own}{line}\n")).unwrap();
+            let called = called_on(&program, 5);
+            assert_eq!(called.iter().collect::<Vec<_>>(), expected, "{line}");
+        };
+        check("lib.run(A(), f())", &["run"]);
+        check("lib.run(B())", &[]);
+        check("lib.run(1 + f())", &[]);
+        check("A()", &[]);
+        check("lib.run(lib.name())", &["name", "run"]);
+    }
 }

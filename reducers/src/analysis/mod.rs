@@ -9,6 +9,7 @@ pub mod calls;
 pub mod caught;
 pub mod class_statements;
 pub mod cpython;
+pub mod definite_bindings;
 pub mod dependence_check;
 pub(crate) mod dependence_graph;
 pub mod dependents;

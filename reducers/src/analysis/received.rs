@@ -20,6 +20,9 @@ use crate::{
 /// The mark of the kind of an empty container.
 const EMPTY: &str = ", empty";
 
+/// The kind of a generator that has nothing left.
+const SPENT: &str = "spent";
+
 /// The mark of functions and methods of the language's own.
 const OF_LANGUAGE: &str = "builtin ";
 
@@ -311,8 +314,12 @@ fn is_constant(kind: &str) -> bool {
 }
 
 /// Whether a value of a kind says as much as those of known kinds: an object may be replaced by
-/// another, but not by a constant, and nothing by something that is empty, zero or no number.
+/// another, but not by a constant, and nothing by something that is empty, zero or no number. A
+/// generator that has nothing left is not one that never had anything.
 fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
+    if kind == SPENT || known.iter().all(|known| *known == SPENT) {
+        return known.contains(kind);
+    }
     if known.contains("") || known.contains(kind) {
         return true;
     }
@@ -493,6 +500,17 @@ mod tests {
         assert!(!row.allows(&read(&[("f", r#"{"1": ["finite int", "2"]}"#)])));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
+    }
+
+    #[test]
+    fn a_generator_that_has_nothing_left_is_no_other() {
+        let given = |kind: &str| {
+            let call = format!(r#"{{"0": [{kind:?}]}}"#);
+            read(&[("f", &call)]).by(&["f()".to_owned()].into())
+        };
+        let (spent, new, list) = (given("spent"), given(""), given("list, empty"));
+        assert!(spent.allows(&spent) && !spent.allows(&new) && !spent.allows(&list));
+        assert!(new.allows(&new) && new.allows(&list) && !new.allows(&spent));
     }
 
     #[test]

@@ -42,8 +42,8 @@ const QUANTIZING: [&str; 20] = [
 pub enum Control {
     /// `torch.compile` and what calls it.
     Compile,
-    /// Functions that capture others as graphs: `torch.export`, ONNX, `make_fx`, `symbolic_trace`,
-    /// AOT autograd alone.
+    /// Functions that capture others as graphs: `torch.export` and what compiles its result, ONNX,
+    /// `make_fx`, `symbolic_trace`, AOT autograd alone.
     Export,
     /// `TorchScript`: `torch.jit.script`, `torch.jit.trace`.
     Script,
@@ -141,6 +141,12 @@ impl Control {
                 "torch.export.export",
                 "torch.export.export_for_training",
                 "torch.export.draft_export",
+                "torch._export.capture_pre_autograd_graph",
+                "torch._export.aot_compile",
+                "torch._export.aot_load",
+                "torch._inductor.aot_compile",
+                "torch._inductor.aoti_compile_and_package",
+                "torch._inductor.aoti_load_package",
                 "torch.onnx.export",
                 "torch._dynamo.export",
                 "torch.fx.symbolic_trace",
@@ -440,5 +446,10 @@ mod tests {
         let cond = "import torch\ntorch.cond(p, f, g)\n";
         let expected = format!("def _plain...\n_plain([\"torch.cond\"])\ndel _plain\n{cond}");
         check(Control::Compile, cond, Some(&expected));
+        let minified = "import torch\nif run:\n    from torch._dynamo.repro.after_aot import run_repro\n    run_repro(mod, load)\n";
+        let expected = format!(
+            "def _plain...\n_plain([\"torch._dynamo.repro.after_aot\"])\ndel _plain\n{minified}"
+        );
+        check(Control::Compile, minified, Some(&expected));
     }
 }

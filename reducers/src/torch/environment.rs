@@ -170,7 +170,9 @@ const OPERATORS: [&str; 5] = [
 ];
 
 /// Functions that call the compiler themselves.
-pub(crate) const CALLING_COMPILER: [&str; 5] = [
+pub(crate) const CALLING_COMPILER: [&str; 7] = [
+    "torch._dynamo.repro.after_aot",
+    "torch._dynamo.repro.after_dynamo",
     "torch.cond",
     "torch.while_loop",
     "torch._higher_order_ops",

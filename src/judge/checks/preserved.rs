@@ -13,6 +13,7 @@ use minrepro_reducers::{
     analysis::{
         annotated::{ParameterTypes, contradicts_annotations, have_types, parameter_types},
         class_statements::{class_on, classes_of_packages},
+        definite_bindings::reads_unbound,
         handed_on::{
             are_decorated, decorated, decorated_around, hands_on_without_parameters,
             keep_decorators, looked_up, nameless_take, parameters_of,
@@ -83,6 +84,8 @@ enum Oddity {
     NoGradient,
     /// A compiler refuses an optional value that nothing tests.
     Untested,
+    /// A compiler that reads all branches finds a variable that some of them do not bind.
+    Unbound,
     /// The script's own operators, whose code no compiler sees, are removed.
     Transparent,
     /// A function that is passed on to be called with arguments takes none.
@@ -102,13 +105,14 @@ enum Oddity {
 }
 
 impl Oddity {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
         Self::ReturnedInput,
         Self::NoGradient,
         Self::Untested,
+        Self::Unbound,
         Self::Transparent,
         Self::Unfed,
         Self::UnfedNameless,
@@ -127,6 +131,7 @@ impl Oddity {
             Self::ReturnedInput => returns_input(program),
             Self::NoGradient => has_no_gradient(program),
             Self::Untested => !tests_for_none(program),
+            Self::Unbound => reads_unbound(program),
             Self::Transparent => !makes_operators(program),
             Self::Unfed => hands_on_without_parameters(program),
             Self::UnfedNameless => nameless_take(program).contains(&false),
@@ -149,6 +154,7 @@ impl Oddity {
                 .any(|control| control.without(script.program) != Without::Itself),
             Self::Untested => exception()
                 .is_some_and(|raised| is_refused_in_spite_of_test(script.program, &raised.message)),
+            Self::Unbound => is_compiled_from_text(script.program),
             // A library's own report shows which operator failed, or by which exception.
             Self::Transparent => reports().is_some(),
             Self::AnyException => reports().is_some() && !so_far.has_full_control(),
@@ -261,7 +267,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             let parameters = parameters_of(program, &name);
             (name, parameters)
         }),
-        parameter_types: unless(Control::Script.without(program) == Without::Itself, || {
+        parameter_types: unless(!is_compiled_from_text(program), || {
             parameter_types(program)
         }),
         giving: giving(program),
@@ -277,6 +283,11 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 /// What a check needs to know, unless there is a reason why it need not.
 fn unless<T: Default>(reason: bool, known: impl FnOnce() -> T) -> T {
     if reason { T::default() } else { known() }
+}
+
+/// Whether functions of a program are compiled from their text.
+fn is_compiled_from_text(program: &Program) -> bool {
+    Control::Script.without(program) != Without::Itself
 }
 
 /// The function of the script that a library calls with other arguments than it takes.

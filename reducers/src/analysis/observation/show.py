@@ -80,6 +80,11 @@ def short(text):
     return [text] if len(text) <= 200 else ["%s... %08x" % (text[:100], zlib.crc32(text.encode()))]
 
 
+def is_spent(value):
+    """Whether it is a generator that has nothing left."""
+    return isinstance(value, type(_ for _ in ())) and value.gi_frame is None
+
+
 def described(value, depth=4):
     """The kind of a value, with its text or parts if these are known."""
     kind = type(value)
@@ -109,6 +114,8 @@ def described(value, depth=4):
         return [name, [described(part, depth - 1) for part in parts]]
     if kind.__module__ == "builtins" and callable(value):
         return ["function", of_function(value)]
+    if is_spent(value):
+        return ["spent"]
     # Whatever is handed out one by one may be written out as a list.
     if hasattr(kind, "__next__") or kind in HANDED_OUT:
         return [""]
@@ -291,6 +298,8 @@ def failed(kind, error, trace, report=sys.excepthook):
             elif own is not None and code.co_filename != here:
                 names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
                 found = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
+                # What a function has spent it may as well have got as a list.
+                found = {name: iter(()) if is_spent(value) else value for name, value in found.items()}
                 name = "%s.%s" % (module, code.co_name)
                 say_received("left " + name, found)
                 if own and not makes_class(found):

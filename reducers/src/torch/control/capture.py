@@ -71,6 +71,26 @@ def _plain(names):
         mod(*args, **(kwargs or {}))
         return Plain(mod)
 
+    # What stands for a compiled function, by the path of its file.
+    files = {}
+
+    def saved(function, path):
+        files[path] = function
+        return path
+
+    def aot_compile(f, args=(), kwargs=None, *_, **__):
+        export(f, args, kwargs)
+        return saved(f, "model.so")
+
+    def aoti_compile_and_package(exported_program, *_, package_path=None, **__):
+        return saved(exported_program, str(package_path or "model.pt2"))
+
+    def load(path, *_, **__):
+        return files[str(path)] if str(path) in files else leave()
+
+    def capture_pre_autograd_graph(*args, **kwargs):
+        return export(*args, **kwargs).module()
+
     def capture(f, *_, **__):
         def call(*args, **kwargs):
             f(*args, **kwargs)
@@ -117,6 +137,12 @@ def _plain(names):
     kinds = {
         "torch.onnx.export": onnx_export,
         "torch._dynamo.export": dynamo_export,
+        "torch._export.capture_pre_autograd_graph": capture_pre_autograd_graph,
+        "torch._export.aot_compile": aot_compile,
+        "torch._export.aot_load": load,
+        "torch._inductor.aot_compile": aot_compile,
+        "torch._inductor.aoti_compile_and_package": aoti_compile_and_package,
+        "torch._inductor.aoti_load_package": load,
         "torch.fx.experimental.proxy_tensor.make_fx": capture,
         "functorch.make_fx": capture,
         "torch.fx.symbolic_trace": symbolic_trace,
