@@ -240,7 +240,9 @@ fn with_own_lines(program: &Program) -> BTreeSet<Option<&str>> {
     let nodes = program.tree().nodes.iter();
     let names = nodes.filter_map(|node| match node.node {
         AnyNodeRef::StmtFunctionDef(def) if def.decorator_list.is_empty() => Some(&*def.name.id),
-        AnyNodeRef::StmtClassDef(def) if def.arguments.is_none() && def.decorator_list.is_empty() => {
+        AnyNodeRef::StmtClassDef(def)
+            if def.arguments.is_none() && def.decorator_list.is_empty() =>
+        {
             Some(&*def.name.id)
         }
         _ => None,

@@ -10,11 +10,13 @@ mod kinds;
 use std::collections::BTreeSet;
 
 pub use asked::{
-    added_to, asks_for_missing, attributes_asked_again, attributes_asked_for, attributes_read,
-    counterparts, missing_name, owner_class, quoted_names,
+    added_to, asks_for_missing, asserted_call, attributes_asked_again, attributes_asked_for,
+    attributes_read, counterparts, missing_name, owner_class, quoted_names,
 };
 pub use in_class::stores_in_class;
-use kinds::{calling, elements, giving, is_in_class_body, mentioning, naming, standing, storing};
+use kinds::{
+    called, calling, elements, giving, is_in_class_body, mentioning, naming, standing, storing,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -38,6 +40,8 @@ pub enum Producer {
     Key(String),
     /// One that calls this method with something to store, or hands it on to be called.
     Call(String),
+    /// One that calls what has this name.
+    Called(String),
     /// One that gives something to a method of an attribute of this name.
     Receiver(String),
     /// One that names one of these.
@@ -54,6 +58,7 @@ impl Producer {
             | Self::Value(name)
             | Self::Key(name)
             | Self::Call(name)
+            | Self::Called(name)
             | Self::Receiver(name)
             | Self::Line(name) => name,
             Self::Names(names) => names.first().map_or("", String::as_str),
@@ -105,6 +110,7 @@ fn producing(tree: &StatementTree<'_>, producer: &Producer) -> BTreeSet<usize> {
         }
         Producer::Key(name) => &storing(tree, name) | &mentioning(tree, name),
         Producer::Call(name) => calling(tree, name),
+        Producer::Called(name) => called(tree, name),
         Producer::Receiver(name) => giving(tree, name),
         Producer::Names(names) => naming(tree, names),
         Producer::Line(text) => standing(tree, text),

@@ -12,7 +12,7 @@ use crate::{
         dependence_check::Operations,
         observation::marked,
         own_classes::OwnClasses,
-        receiving::{LAMBDA, RETURNED, SUBSCRIPTS, of_packages, returning},
+        receiving::{HOLDING, LAMBDA, RETURNED, SUBSCRIPTS, of_packages, returning},
     },
     syntax::Program,
 };
@@ -240,8 +240,10 @@ impl Received {
                 }
                 let has_keys = are_keys_of(its, known);
                 let is_typed = self.made.contains(name) || name.starts_with(RETURNED);
-                let fits = |of: Option<&str>, kind, known| {
-                    if is_typed {
+                let fits = |of: Option<&str>, kind: &str, known: &BTreeSet<&str>| {
+                    if name == HOLDING {
+                        !kind.ends_with(EMPTY) || known.contains(kind) || known.contains("")
+                    } else if is_typed {
                         is_alike(kind, known)
                     } else {
                         // What is nested may be flat, and a text is a row of letters.
@@ -273,7 +275,7 @@ const CALLED: &str = "call of ";
 /// Whether a name stands for what packages receive by other means than calls by name.
 fn is_received_otherwise(name: &str) -> bool {
     let marks = [RETURNED, LEFT, CALLED];
-    SUBSCRIPTS.contains(&name) || marks.iter().any(|mark| name.starts_with(mark))
+    SUBSCRIPTS.contains(&name) || name == HOLDING || marks.iter().any(|mark| name.starts_with(mark))
 }
 
 /// The names of the functions among some operations.
@@ -320,8 +322,12 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
     if kind == SPENT || known.iter().all(|known| *known == SPENT) {
         return known.contains(kind);
     }
-    if known.contains("") || known.contains(kind) {
+    if known.contains(kind) {
         return true;
+    }
+    // What is handed out one by one may be written out, but a text is a row of letters.
+    if known.contains("") {
+        return !matches!(kind, "str" | "bytes") || known.iter().any(|known| is_constant(known));
     }
     if let Some(full) = kind.strip_suffix(EMPTY) {
         return !known.contains(full) && !is_constant(kind);
@@ -511,6 +517,19 @@ mod tests {
         let (spent, new, list) = (given("spent"), given(""), given("list, empty"));
         assert!(spent.allows(&spent) && !spent.allows(&new) && !spent.allows(&list));
         assert!(new.allows(&new) && new.allows(&list) && !new.allows(&spent));
+        assert!(!new.allows(&given("str")));
+    }
+
+    #[test]
+    fn what_is_looked_up_in_is_not_emptied() {
+        let of = |kind: &str| {
+            let call = format!(r#"{{"0": [{kind:?}]}}"#);
+            read(&[("of []", &call)]).by(&Operations::new())
+        };
+        let whole = of("dict");
+        assert!(whole.allows(&of("dict")) && whole.allows(&of("str")));
+        assert!(!whole.allows(&of("dict, empty")) && !whole.allows(&of("list, empty")));
+        assert!(of("dict, empty").allows(&of("dict, empty")));
     }
 
     #[test]

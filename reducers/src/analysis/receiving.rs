@@ -22,6 +22,9 @@ use crate::{
 /// The names of reading an element, and of storing or deleting one.
 pub(super) const SUBSCRIPTS: [&str; 2] = ["[]", "[]="];
 
+/// The name of having elements that are read.
+pub(super) const HOLDING: &str = "of []";
+
 /// The mark of what functions return that others call.
 pub(super) const RETURNED: &str = "return of ";
 
@@ -68,6 +71,9 @@ pub fn receiving(program: &Program) -> Observation {
                 storing
             };
             observation.index(subscript.slice.range(), name);
+            if subscript.ctx.is_load() {
+                observation.operand(subscript.value.range(), HOLDING);
+            }
         }
         if let Some((function, value)) = returned(tree, at as u32)
             && called_back.contains(function)
@@ -230,7 +236,7 @@ mod tests {
         );
         check(
             "x[1, 2] = y[z]\nx[1:2, 3]\n",
-            "x[show(\"index\", \"[]=\", (1, 2))] = y[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
+            "x[show(\"index\", \"[]=\", (1, 2))] = show(\"operand\", \"of []\", (y))[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
         );
         check(
             "import B\nclass A(B): pass\nclass C: pass\nA(C())\n",

@@ -1,7 +1,8 @@
 //! What no run of a program checks: code under a condition that is a constant, and calls in it that
 //! can only fail, which a compiler reads all the same; handlers of any exception, which report the
-//! right one as well; and collections in which one key stands for all. Goes by names. Called by the
-//! judge, which compares a candidate with the script.
+//! right one as well; collections in which one key stands for all; messages that are formatted, and
+//! methods that are awaited, only if nothing fails before. Goes by names. Called by the judge, which
+//! compares a candidate with the script.
 
 use crate::syntax::{
     AnyNodeRef, Program, Ranged,
@@ -85,6 +86,55 @@ pub fn repeats_a_key(program: &Program) -> bool {
     })
 }
 
+/// The methods of loggers that take a format and what to put into it.
+const LOGGING: [&str; 7] = [
+    "critical",
+    "debug",
+    "error",
+    "exception",
+    "info",
+    "warn",
+    "warning",
+];
+
+/// Whether a message is logged with more or fewer things than its format has places for. It is not
+/// formatted before somebody asks for its text.
+pub fn logs_wrongly(program: &Program) -> bool {
+    let nodes = program.tree().nodes.iter();
+    let mut calls = nodes.filter_map(|node| node.node.as_expr_call());
+    calls.any(|call| {
+        let method = call.func.as_attribute_expr();
+        let [format, given @ ..] = &*call.arguments.args else {
+            return false;
+        };
+        let Some(format) = format.as_string_literal_expr() else {
+            return false;
+        };
+        let format = format.value.to_str().replace("%%", "");
+        let is_plain = !format.contains(['*', '(']) && !given.iter().any(Expr::is_starred_expr);
+        let places = format.matches('%').count();
+        let logs = method.is_some_and(|method| LOGGING.contains(&method.attr.as_str()));
+        logs && is_plain && !given.is_empty() && given.len() != places
+    })
+}
+
+/// The methods whose results the language awaits.
+const AWAITED: [&str; 3] = ["__aenter__", "__aexit__", "__anext__"];
+
+/// Whether a method whose result the language awaits gives it nothing that can be awaited.
+pub fn awaits_nothing(program: &Program) -> bool {
+    let nodes = program.tree().nodes.iter();
+    let mut functions = nodes.filter_map(|node| node.node.as_stmt_function_def());
+    functions.any(|function| {
+        let mut within = program.tree().within(function.range);
+        let gives = |node: AnyNodeRef<'_>| {
+            let given = node.as_stmt_return();
+            given.is_some_and(|given| given.value.is_some())
+        };
+        AWAITED.contains(&function.name.as_str()) && !function.is_async && !within.any(gives)
+    })
+}
+
 /// Whether a call passes a function of Python's own fewer arguments than it takes.
 pub fn calls_with_too_little(program: &Program) -> bool {
     let own = program.defined_names();
@@ -163,6 +213,35 @@ mod tests {
             "try: f()\nexcept (KeyError, lib.Exception): g()\n",
         ];
         check(handles_anything, false, &usual);
+    }
+
+    #[test]
+    fn formats_may_have_other_places() {
+        let odd = [
+            "log.info('%s of %s', x)\n",
+            "log.error('100 %% of', x)\n",
+            "self.log.warning('%s', x, y)\n",
+        ];
+        check(logs_wrongly, true, &odd);
+        let usual = [
+            "log.info('%s')\nlog.info('%s: 5 %% of %.2f', x, y)\n",
+            "log.info('%(a)s', x, y)\nlog.info('%s', *x)\nprint('%s', x, y)\n",
+        ];
+        check(logs_wrongly, false, &usual);
+    }
+
+    #[test]
+    fn what_is_awaited_may_be_plain() {
+        check(
+            awaits_nothing,
+            true,
+            &["class A:\n    def __aexit__(self, *_): f()\n"],
+        );
+        let usual = [
+            "class A:\n    async def __aexit__(self, *_): f()\n    def __aiter__(self): f()\n",
+            "class A:\n    def __anext__(self): return f()\n",
+        ];
+        check(awaits_nothing, false, &usual);
     }
 
     #[test]

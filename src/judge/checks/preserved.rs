@@ -25,7 +25,10 @@ use minrepro_reducers::{
         preconditions::Preconditions,
         registrations::{Registrations, are_registered, registrations},
         results::{gives_nothing, giving},
-        unchecked::{asks_constants, calls_with_too_little, handles_anything, repeats_a_key},
+        unchecked::{
+            asks_constants, awaits_nothing, calls_with_too_little, handles_anything, logs_wrongly,
+            repeats_a_key,
+        },
     },
     syntax::Program,
     torch::{
@@ -102,10 +105,14 @@ enum Oddity {
     ChangedAttribute,
     /// A dictionary or a set has one key for all that it is made of.
     RepeatedKey,
+    /// A message is logged with more or fewer things than it has places for.
+    Misformatted,
+    /// A method that the language awaits is a plain one.
+    Unawaitable,
 }
 
 impl Oddity {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 17] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -121,6 +128,8 @@ impl Oddity {
         Self::AnyException,
         Self::ChangedAttribute,
         Self::RepeatedKey,
+        Self::Misformatted,
+        Self::Unawaitable,
     ];
 
     fn is_in(self, program: &Program) -> bool {
@@ -140,6 +149,8 @@ impl Oddity {
             Self::AnyException => handles_anything(program),
             Self::ChangedAttribute => changes_attribute(program),
             Self::RepeatedKey => repeats_a_key(program),
+            Self::Misformatted => logs_wrongly(program),
+            Self::Unawaitable => awaits_nothing(program),
         }
     }
 
@@ -267,9 +278,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             let parameters = parameters_of(program, &name);
             (name, parameters)
         }),
-        parameter_types: unless(!is_compiled_from_text(program), || {
-            parameter_types(program)
-        }),
+        parameter_types: unless(!is_compiled_from_text(program), || parameter_types(program)),
         giving: giving(program),
         made: made(program, &failed_at),
         namespaces: namespaces(program),

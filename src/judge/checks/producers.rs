@@ -10,8 +10,9 @@ use minrepro_reducers::{
         dependence_check::packages,
         lost_values::lost_values,
         producers::{
-            Producer, added_to, attributes_asked_again, attributes_asked_for, attributes_read,
-            counterparts, declares, missing_name, produces, quoted_names, reaches, stores_in_class,
+            Producer, added_to, asserted_call, attributes_asked_again, attributes_asked_for,
+            attributes_read, counterparts, declares, missing_name, produces, quoted_names, reaches,
+            stores_in_class,
         },
         quoted_lines::quoted_lines,
     },
@@ -97,6 +98,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             lost_by_library(program, raised),
             not_given_back(program, raised),
             too_short(program, raised),
+            not_called(program, raised),
             property(raised),
         ];
         let mut found: Vec<Producer> = given.into_iter().flatten().collect();
@@ -286,6 +288,14 @@ fn too_short(program: &Program, exception: &Exception) -> Option<Producer> {
     added_to(program, *lines.last()?).map(Producer::Call)
 }
 
+/// The call of what a library says was not called, or not so.
+fn not_called(program: &Program, exception: &Exception) -> Option<Producer> {
+    let line = own_lines(exception).pop()?;
+    let is_assertion = exception.short_class() == "AssertionError" && is_in_library(exception);
+    let asserted = asserted_call(program, line).filter(|_| is_assertion);
+    asserted.map(Producer::Called)
+}
+
 /// The line of the script quoted by a text that is not found.
 fn quoted(program: &Program, exception: &Exception) -> Option<Producer> {
     let line = own_lines(exception).pop()?;
@@ -332,10 +342,11 @@ impl Check for Producers {
     }
 
     fn claim(&self) -> Option<String> {
-        Some(format!(
-            "it stores the missing value by `{}`",
-            self.producer.name()
-        ))
+        let name = self.producer.name();
+        Some(match self.producer {
+            Producer::Called(_) => format!("it calls `{name}`"),
+            _ => format!("it stores the missing value by `{name}`"),
+        })
     }
 
     fn describe(&self) -> Vec<String> {
@@ -350,6 +361,7 @@ impl Check for Producers {
             Producer::Call(_) => {
                 format!("calls `{name}`, and the value that it stores is missing later")
             }
+            Producer::Called(_) => format!("calls `{name}`, and then asserts how it was called"),
         };
         vec![format!(
             "producer: the script {stores}; so must every candidate"

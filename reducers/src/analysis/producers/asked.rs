@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::kinds::is_number;
 use crate::{
     analysis::{
+        calls::callee_name,
         cpython,
         dependence_check::{ReportSite, Rest, told},
         statement_tree::StatementTree,
@@ -93,6 +94,20 @@ pub fn added_to(program: &Program, line: u32) -> Option<String> {
         let adds = ADDING.contains(&method.attr.as_str())
             && looked_up.contains(program.slice(method.value.range()));
         adds.then(|| method.attr.to_string())
+    })
+}
+
+/// The name of the object that the statement on a line asserts something of by a method of the
+/// object, as a mock does about its calls.
+pub fn asserted_call(program: &Program, line: u32) -> Option<String> {
+    let tree = StatementTree::untraced(program);
+    let at = tree.on_line(SourceLine::of_program(line))?;
+    let mut nodes = program.tree().within(tree.own_range(at));
+    nodes.find_map(|node| {
+        let method = node.as_expr_call()?.func.as_attribute_expr()?;
+        let asserts = method.attr.starts_with("assert_");
+        let name = callee_name(&method.value).filter(|_| asserts);
+        name.map(str::to_owned)
     })
 }
 

@@ -4,8 +4,15 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    analysis::{assignments::assigned_values, names::name_words, statement_tree::StatementTree},
-    syntax::{AnyNodeRef, Ranged, ast::Expr, scope::Variable},
+    analysis::{
+        assignments::assigned_values, calls::callee_name, names::name_words,
+        statement_tree::StatementTree,
+    },
+    syntax::{
+        AnyNodeRef, Ranged,
+        ast::{Expr, ExprAttribute},
+        scope::Variable,
+    },
 };
 
 /// The statements that are this text.
@@ -32,6 +39,27 @@ pub(super) fn calling(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
         })
         .filter(|found| is_call(found.parent.map(|at| nodes[at as usize].node), found.node))
         .filter_map(|found| tree.around(found.node.range()))
+        .collect()
+}
+
+/// The statements that call what has a name, a function or a method, with as many arguments as are
+/// asserted.
+pub(super) fn called(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
+    let nodes = tree.program.tree().nodes.iter();
+    let calls: Vec<_> = nodes.filter_map(|node| node.node.as_expr_call()).collect();
+    let asserted = calls.iter().filter(|call| {
+        let method = call.func.as_attribute_expr();
+        let is_its = |of: &&ExprAttribute| callee_name(&of.value) == Some(name);
+        let method = method.filter(is_its).map_or("", |method| &*method.attr);
+        method.starts_with("assert_") && method.ends_with("_with")
+    });
+    let least = asserted.map(|call| call.arguments.len()).max();
+    let of_name = calls.iter().filter(|call| {
+        let is_whole = call.arguments.len() >= least.unwrap_or_default();
+        callee_name(&call.func) == Some(name) && is_whole
+    });
+    of_name
+        .filter_map(|call| tree.around(call.range()))
         .collect()
 }
 
