@@ -1,13 +1,21 @@
 //! The values that a program assigns to variables. Goes by names, and ignores the order of
 //! execution. Called by the analyses that follow a value to where it is written out.
 
-use crate::syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Expr, scope::BindingKind};
+use crate::syntax::{
+    AnyNodeRef, Program, Ranged, TextRange,
+    ast::Expr,
+    scope::{BindingKind, Variable},
+};
 
 /// The values that a program assigns to the first variable of a name; none if there is no such
 /// variable, or it is also bound in another way: by a loop, as a parameter, with others in one
 /// statement.
 pub(crate) fn assigned_values<'a>(program: &'a Program, name: &str) -> Option<Vec<&'a Expr>> {
-    let variable = program.scopes().named(name).next()?;
+    values_of(program, program.scopes().named(name).next()?)
+}
+
+/// The values that assignments give to a variable alone; likewise.
+pub(crate) fn values_of<'a>(program: &'a Program, variable: &Variable) -> Option<Vec<&'a Expr>> {
     let values = variable.bindings.iter().map(|binding| {
         let is_value = binding.kind == BindingKind::Value;
         assigned(program, binding.statement).filter(|_| is_value)

@@ -400,6 +400,16 @@ mod tests {
         );
     }
 
+    #[test]
+    fn conditions_ask_whether_what_packages_gave_is_true() {
+        let asked =
+            |condition: &str| format!("import lib\nx = lib.find()\nif {condition}:\n    raise x\n");
+        let site = ReportSite::Raised(vec![4]);
+        check(&asked("not x"), &site, &["bool(find())", "find()"]);
+        check(&asked("x is None"), &site, &["find()"]);
+        check("x = 1\nif x: raise y\n", &ReportSite::Raised(vec![2]), &[]);
+    }
+
     #[track_caller]
     fn check(text: &str, report_site: &ReportSite, expected: &[&str]) {
         let found = operations(&Program::parse(text).unwrap(), report_site, None);

@@ -12,13 +12,16 @@ use crate::{
         dependence_check::Operations,
         observation::marked,
         own_classes::OwnClasses,
-        receiving::{HOLDING, LAMBDA, RETURNED, SUBSCRIPTS, of_packages, returning},
+        receiving::{HOLDING, LAMBDA, RETURNED, SUBSCRIPTS, TRUTH, of_packages, returning},
     },
     syntax::Program,
 };
 
 /// The mark of the kind of an empty container.
 const EMPTY: &str = ", empty";
+
+/// The kinds of the language's containers.
+const CONTAINERS: [&str; 5] = ["dict", "frozenset", "list", "set", "tuple"];
 
 /// The kind of a generator that has nothing left.
 const SPENT: &str = "spent";
@@ -231,7 +234,9 @@ impl Received {
             if known.iter().any(|call| call.contains_key(MORE)) {
                 return true;
             }
-            if self.exact.contains(name) {
+            if name.starts_with(TRUTH) {
+                !holds_objects(known) || holds_objects(its)
+            } else if self.exact.contains(name) {
                 let mut its = its.iter();
                 its.all(|call| known.iter().any(|whole| is_left_of(call, whole)))
             } else {
@@ -262,6 +267,16 @@ impl Received {
     }
 }
 
+/// Whether anything that calls receive is an object of a class, and not a constant or a container.
+fn holds_objects(calls: &[GivenValues]) -> bool {
+    let mut values = calls.iter().flat_map(BTreeMap::values);
+    values.any(|value| {
+        let kind = value.kind();
+        let name = kind.strip_suffix(EMPTY).unwrap_or(kind);
+        !(kind.is_empty() || is_constant(kind) || CONTAINERS.contains(&name))
+    })
+}
+
 /// The mark of what the functions of packages got that the failure leaves.
 const LEFT: &str = "left ";
 
@@ -274,7 +289,7 @@ const CALLED: &str = "call of ";
 
 /// Whether a name stands for what packages receive by other means than calls by name.
 fn is_received_otherwise(name: &str) -> bool {
-    let marks = [RETURNED, LEFT, CALLED];
+    let marks = [RETURNED, LEFT, CALLED, TRUTH];
     SUBSCRIPTS.contains(&name) || name == HOLDING || marks.iter().any(|mark| name.starts_with(mark))
 }
 
@@ -340,7 +355,7 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
     }
     // Who is given keys takes no object for them.
     let name = |kind| str::strip_suffix(kind, EMPTY).unwrap_or(kind);
-    let is_container = matches!(name(kind), "dict" | "frozenset" | "list" | "set" | "tuple");
+    let is_container = CONTAINERS.contains(&name(kind));
     if !is_constant(kind) && !is_container && known.iter().all(|kind| name(kind) == "dict") {
         return false;
     }
@@ -530,6 +545,22 @@ mod tests {
         assert!(whole.allows(&of("dict")) && whole.allows(&of("str")));
         assert!(!whole.allows(&of("dict, empty")) && !whole.allows(&of("list, empty")));
         assert!(of("dict, empty").allows(&of("dict, empty")));
+    }
+
+    #[test]
+    fn an_object_whose_truth_decides_is_there() {
+        let of = |kinds: &[&str]| {
+            let calls = kinds.iter().map(|kind| format!(r#"{{"0": [{kind:?}]}}"#));
+            let calls: Vec<_> = calls.collect();
+            let calls: Vec<_> = calls
+                .iter()
+                .map(|call| ("truth of x", call.as_str()))
+                .collect();
+            read(&calls).by(&Operations::new())
+        };
+        let script = of(&["None", "Element"]);
+        assert!(script.allows(&of(&["Other"])) && !script.allows(&of(&["None"])));
+        assert!(of(&["None", "list"]).allows(&of(&["None"])));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::{
     },
     syntax::{
         AnyNodeRef, Program, Ranged, Tree,
-        ast::{Expr, Stmt, StmtFunctionDef},
+        ast::{Expr, ExprName, Stmt, StmtFunctionDef, UnaryOp},
     },
 };
 
@@ -24,6 +24,9 @@ pub(super) const SUBSCRIPTS: [&str; 2] = ["[]", "[]="];
 
 /// The name of having elements that are read.
 pub(super) const HOLDING: &str = "of []";
+
+/// The mark of variables whose truth decides.
+pub(super) const TRUTH: &str = "truth of ";
 
 /// The mark of what functions return that others call.
 pub(super) const RETURNED: &str = "return of ";
@@ -59,6 +62,9 @@ pub fn receiving(program: &Program) -> Observation {
             for (operator, side) in sides {
                 observation.operand(side.range(), operator.as_str());
             }
+        }
+        if let Some(asked) = asked(node.node) {
+            observation.operand(asked.range, &format!("{TRUTH}{}", asked.id));
         }
         if let AnyNodeRef::ExprSubscript(subscript) = node.node
             && !holds_slice(&subscript.slice)
@@ -106,6 +112,19 @@ pub fn receiving(program: &Program) -> Observation {
         }
     }
     observation
+}
+
+/// The variable whose truth a statement asks for.
+fn asked<'a>(node: AnyNodeRef<'a>) -> Option<&'a ExprName> {
+    let condition = match node {
+        AnyNodeRef::StmtIf(it) => &it.test,
+        AnyNodeRef::StmtWhile(it) => &it.test,
+        _ => return None,
+    };
+    match &**condition {
+        Expr::UnaryOp(it) if it.op == UnaryOp::Not => it.operand.as_name_expr(),
+        asked => asked.as_name_expr(),
+    }
 }
 
 /// Whether an index is a slice, or a row that holds one or is unpacked: no other expression can hold
@@ -237,6 +256,10 @@ mod tests {
         check(
             "x[1, 2] = y[z]\nx[1:2, 3]\n",
             "x[show(\"index\", \"[]=\", (1, 2))] = show(\"operand\", \"of []\", (y))[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
+        );
+        check(
+            "x\nif not x: y\nwhile x < 1: z\n",
+            "x\nif not show(\"operand\", \"truth of x\", (x)): y\nwhile show(\"operand\", \"<\", (x)) < show(\"operand\", \"<\", (1)): z\n",
         );
         check(
             "import B\nclass A(B): pass\nclass C: pass\nA(C())\n",

@@ -1,12 +1,15 @@
 //! What no run of a program checks: code under a condition that is a constant, and calls in it that
 //! can only fail, which a compiler reads all the same; handlers of any exception, which report the
 //! right one as well; collections in which one key stands for all; messages that are formatted, and
-//! methods that are awaited, only if nothing fails before. Goes by names. Called by the judge, which
+//! methods that are awaited, only if nothing fails before; threads that nobody waits for. Goes by names. Called by the judge, which
 //! compares a candidate with the script.
 
-use crate::syntax::{
-    AnyNodeRef, Program, Ranged,
-    ast::{Comprehension, Expr},
+use crate::{
+    analysis::names::imported_modules,
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::{Comprehension, Expr},
+    },
 };
 
 /// Functions of Python's own, with the fewest arguments that they take.
@@ -135,6 +138,27 @@ pub fn awaits_nothing(program: &Program) -> bool {
     })
 }
 
+/// The modules whose threads and processes run beside a program, and the methods by which it waits
+/// for them.
+const BESIDE: [&str; 2] = ["multiprocessing", "threading"];
+const WAITING: [&str; 5] = ["acquire", "get", "join", "result", "wait"];
+
+/// Whether a program starts threads or processes and waits for nothing: what it then finds is up to
+/// chance.
+pub fn waits_for_no_thread(program: &Program) -> bool {
+    let imported = imported_modules(program);
+    let mut modules = imported.iter().filter_map(|path| path.split('.').next());
+    let calls = |names: &[&str]| {
+        let mut nodes = program.tree().nodes.iter();
+        nodes.any(|node| {
+            let call = node.node.as_expr_call();
+            let method = call.and_then(|call| call.func.as_attribute_expr());
+            method.is_some_and(|method| names.contains(&method.attr.as_str()))
+        })
+    };
+    modules.any(|module| BESIDE.contains(&module)) && calls(&["start"]) && !calls(&WAITING)
+}
+
 /// Whether a call passes a function of Python's own fewer arguments than it takes.
 pub fn calls_with_too_little(program: &Program) -> bool {
     let own = program.defined_names();
@@ -228,6 +252,14 @@ mod tests {
             "log.info('%(a)s', x, y)\nlog.info('%s', *x)\nprint('%s', x, y)\n",
         ];
         check(logs_wrongly, false, &usual);
+    }
+
+    #[test]
+    fn threads_may_run_on() {
+        let started = "import threading\nt = threading.Thread(target=f)\nt.start()\n";
+        check(waits_for_no_thread, true, &[started]);
+        let usual = [&format!("{started}t.join()\n"), "import lib\nt.start()\n"];
+        check(waits_for_no_thread, false, &usual);
     }
 
     #[test]

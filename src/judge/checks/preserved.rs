@@ -27,7 +27,7 @@ use minrepro_reducers::{
         results::{gives_nothing, giving},
         unchecked::{
             asks_constants, awaits_nothing, calls_with_too_little, handles_anything, logs_wrongly,
-            repeats_a_key,
+            repeats_a_key, waits_for_no_thread,
         },
     },
     syntax::Program,
@@ -109,10 +109,12 @@ enum Oddity {
     Misformatted,
     /// A method that the language awaits is a plain one.
     Unawaitable,
+    /// Threads are started that nothing waits for.
+    Unjoined,
 }
 
 impl Oddity {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -130,6 +132,7 @@ impl Oddity {
         Self::RepeatedKey,
         Self::Misformatted,
         Self::Unawaitable,
+        Self::Unjoined,
     ];
 
     fn is_in(self, program: &Program) -> bool {
@@ -151,6 +154,7 @@ impl Oddity {
             Self::RepeatedKey => repeats_a_key(program),
             Self::Misformatted => logs_wrongly(program),
             Self::Unawaitable => awaits_nothing(program),
+            Self::Unjoined => waits_for_no_thread(program),
         }
     }
 

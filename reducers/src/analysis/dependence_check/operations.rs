@@ -4,7 +4,7 @@
 use super::{FOR_EFFECT, Rest, effects::only_reads, passing::is_object};
 use crate::{
     analysis::{
-        assignments::assigned_values,
+        assignments::{assigned_values, values_of},
         calls::reads_command_line,
         statement_tree::{is_changing, is_in_place},
     },
@@ -90,6 +90,7 @@ impl Rest<'_, '_> {
             // A slice of everything leaves nothing out.
             AnyNodeRef::ExprSlice(it) if it.lower.is_none() && it.upper.is_none() => Vec::new(),
             AnyNodeRef::ExprSlice(_) => vec!["[:]".to_owned()],
+            AnyNodeRef::ExprIf(it) => self.truth(&it.test, statement),
             AnyNodeRef::ExprCompare(it) => {
                 let is_presence = |operator: &&CmpOp| matches!(operator, CmpOp::Is | CmpOp::IsNot);
                 it.ops
@@ -97,6 +98,25 @@ impl Rest<'_, '_> {
                     .filter(|operator| !is_presence(operator))
                     .map(|operator| operator.as_str().to_owned())
                     .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The operation of a condition that asks whether what another's function gave is true: that is up
+    /// to the other.
+    pub(super) fn truth(&self, condition: &Expr, statement: usize) -> Vec<String> {
+        match condition {
+            Expr::UnaryOp(it) if it.op == UnaryOp::Not => self.truth(&it.operand, statement),
+            Expr::Name(name) => {
+                let program = self.outline.program;
+                let mut reads = self.outline.statements[statement].reads.iter();
+                let read = reads.find(|(_, range)| *range == name.range);
+                let variable = read.map(|(variable, _)| &program.scopes().variables[*variable]);
+                let values = variable.and_then(|variable| values_of(program, variable));
+                let calls = values.into_iter().flatten().filter_map(Expr::as_call_expr);
+                let given = calls.filter_map(|call| self.call(call, statement));
+                given.map(|call| format!("bool({call})")).collect()
             }
             _ => Vec::new(),
         }

@@ -310,6 +310,14 @@ impl<'o, 'a> Rest<'o, 'a> {
     fn grow_by_part(&mut self, index: usize, counted: TextRange) {
         let outline = self.outline;
         let statement = &outline.statements[index];
+        let condition = match statement.node {
+            AnyNodeRef::StmtIf(it) => Some(&*it.test),
+            AnyNodeRef::StmtWhile(it) => Some(&*it.test),
+            _ => None,
+        };
+        let asked = condition.filter(|condition| counted.contains_range(condition.range()));
+        let asked = asked.map(|condition| self.truth(condition, index));
+        self.of.operations.extend(asked.into_iter().flatten());
         for node in &self.nodes[index] {
             if counted.contains_range(node.range()) {
                 self.of.operations.extend(self.operation(*node, index));

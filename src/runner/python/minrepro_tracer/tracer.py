@@ -43,6 +43,7 @@ class Tracer:
         self.source = source
         self.sought = ()
         self.temporary = os.environ.get("TMPDIR")
+        self.work = os.getcwd()
         self.printed_failure = None  # the frames that printed a text that is sought, and those of the exceptions that it shows
         self.is_noting_print = False  # whether these are being noted: values that hold the text would be echoes of it
         self.hits = {}  # line -> times

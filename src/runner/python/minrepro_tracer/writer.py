@@ -1,5 +1,6 @@
 """Values of a run as Python expressions, in the script's own names. Called wherever the tracer notes a value."""
 
+import os
 import sys
 
 from .expressions import NODES, PARTS, TEXT, Enough, Stop
@@ -104,10 +105,12 @@ class Writer:
             self.seen.discard(id(value))
 
     def kept_path(self, text):
-        """A text; of a path into a folder that is removed after the run, the last part."""
-        folder = self.tracer.temporary
+        """A text; of a path into a folder that is removed after the run, the last part, or the way from there."""
+        folder, work = self.tracer.temporary, self.tracer.work
         if folder and text.startswith(folder) and "\n" not in text:
             return text.rstrip("/").rpartition("/")[2] if len(text) > len(folder) else "."
+        if text == work or text.startswith(work + os.sep) and "\n" not in text:
+            return os.path.relpath(text, work)
         return text
 
     def compound(self, kind, value):
