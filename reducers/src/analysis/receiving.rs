@@ -115,7 +115,7 @@ pub fn receiving(program: &Program) -> Observation {
 }
 
 /// The variable whose truth a statement asks for.
-fn asked<'a>(node: AnyNodeRef<'a>) -> Option<&'a ExprName> {
+fn asked(node: AnyNodeRef<'_>) -> Option<&ExprName> {
     let condition = match node {
         AnyNodeRef::StmtIf(it) => &it.test,
         AnyNodeRef::StmtWhile(it) => &it.test,

@@ -36,6 +36,28 @@ const QUANTIZING: [&str; 20] = [
     "torch.ao.quantization.quantize_fx.convert_to_reference_fx",
 ];
 
+/// The functions that capture others as graphs, and those that compile such a graph or load the result.
+const CAPTURING: [&str; 18] = [
+    "torch.export.export",
+    "torch.export.export_for_training",
+    "torch.export.draft_export",
+    "torch._export.capture_pre_autograd_graph",
+    "torch._export.aot_compile",
+    "torch._export.aot_load",
+    "torch._inductor.aot_compile",
+    "torch._inductor.aoti_compile_and_package",
+    "torch._inductor.aoti_load_package",
+    "torch.onnx.export",
+    "torch._dynamo.export",
+    "torch.fx.symbolic_trace",
+    "torch.fx.experimental.proxy_tensor.make_fx",
+    "functorch.make_fx",
+    "functorch.compile.aot_function",
+    "functorch.compile.aot_module",
+    "torch._functorch.aot_autograd.aot_function",
+    "torch._functorch.aot_autograd.aot_module",
+];
+
 /// A part of PyTorch that a program can be run without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -137,26 +159,7 @@ impl Control {
         match self {
             // Beside `torch.compile` itself, which is left out of the text.
             Self::Compile => &CALLING_COMPILER,
-            Self::Export => &[
-                "torch.export.export",
-                "torch.export.export_for_training",
-                "torch.export.draft_export",
-                "torch._export.capture_pre_autograd_graph",
-                "torch._export.aot_compile",
-                "torch._export.aot_load",
-                "torch._inductor.aot_compile",
-                "torch._inductor.aoti_compile_and_package",
-                "torch._inductor.aoti_load_package",
-                "torch.onnx.export",
-                "torch._dynamo.export",
-                "torch.fx.symbolic_trace",
-                "torch.fx.experimental.proxy_tensor.make_fx",
-                "functorch.make_fx",
-                "functorch.compile.aot_function",
-                "functorch.compile.aot_module",
-                "torch._functorch.aot_autograd.aot_function",
-                "torch._functorch.aot_autograd.aot_module",
-            ],
+            Self::Export => &CAPTURING,
             Self::Mode => &[
                 "torch.export.export",
                 "torch.export.export_for_training",
