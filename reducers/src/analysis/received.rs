@@ -234,7 +234,9 @@ impl Received {
             if known.iter().any(|call| call.contains_key(MORE)) {
                 return true;
             }
-            if name.starts_with(TRUTH) {
+            if name.starts_with(FAILED) {
+                is_again(its).is_subset(&is_again(known))
+            } else if name.starts_with(TRUTH) {
                 !holds_objects(known) || holds_objects(its)
             } else if self.exact.contains(name) {
                 let mut its = its.iter();
@@ -267,6 +269,15 @@ impl Received {
     }
 }
 
+/// The places at which a call that fails gets what it got before: to do something twice to one object
+/// is another thing than to do it to two.
+fn is_again(calls: &[GivenValues]) -> BTreeSet<&str> {
+    let values = calls.iter().flatten();
+    let again =
+        values.filter(|(_, value)| matches!(value, GivenValue::Plain(_, text) if text == "True"));
+    again.map(|(place, _)| place.as_str()).collect()
+}
+
 /// Whether anything that calls receive is an object of a class, and not a constant or a container.
 fn holds_objects(calls: &[GivenValues]) -> bool {
     let mut values = calls.iter().flat_map(BTreeMap::values);
@@ -284,12 +295,15 @@ const LEFT: &str = "left ";
 /// be another one of those that the failure leaves.
 const ENTERED: &str = "entered ";
 
+/// The mark of whether what a call gets that fails is what such a call got before.
+const FAILED: &str = "failed ";
+
 /// The mark of what objects of packages receive that are called.
 const CALLED: &str = "call of ";
 
 /// Whether a name stands for what packages receive by other means than calls by name.
 fn is_received_otherwise(name: &str) -> bool {
-    let marks = [RETURNED, LEFT, CALLED, TRUTH];
+    let marks = [RETURNED, LEFT, CALLED, TRUTH, FAILED];
     SUBSCRIPTS.contains(&name) || name == HOLDING || marks.iter().any(|mark| name.starts_with(mark))
 }
 
@@ -545,6 +559,16 @@ mod tests {
         assert!(whole.allows(&of("dict")) && whole.allows(&of("str")));
         assert!(!whole.allows(&of("dict, empty")) && !whole.allows(&of("list, empty")));
         assert!(of("dict, empty").allows(&of("dict, empty")));
+    }
+
+    #[test]
+    fn what_fails_is_not_done_to_one_object_again() {
+        let of = |answer: &str| {
+            let call = format!(r#"{{"0": ["bool", {answer:?}]}}"#);
+            read(&[("failed backward", &call)]).by(&Operations::new())
+        };
+        assert!(of("False").allows(&of("False")) && !of("False").allows(&of("True")));
+        assert!(of("True").allows(&of("True")) && of("True").allows(&of("False")));
     }
 
     #[test]

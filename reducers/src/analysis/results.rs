@@ -9,7 +9,7 @@ use crate::{
     analysis::{handed_on::handed_on, names::ImportedNames},
     syntax::{
         AnyNodeRef, Program, Ranged,
-        ast::{Expr, StmtFunctionDef},
+        ast::{Expr, StmtClassDef, StmtFunctionDef},
     },
 };
 
@@ -76,10 +76,17 @@ fn called_by_packages(program: &Program) -> Vec<&StmtFunctionDef> {
     }
     let handed_on = handed_on(program);
     let nodes = &program.tree().nodes;
-    let named: BTreeSet<&str> = nodes
-        .iter()
-        .filter_map(|node| Some(node.node.as_expr_attribute()?.attr.as_str()))
-        .collect();
+    let is_named = |class: &StmtClassDef, method: &StmtFunctionDef| {
+        // Who calls a method of that name on an object calls no static one.
+        let is_static = decorators(method).any(|of| is_name(of, "staticmethod"));
+        let mut attributes = nodes
+            .iter()
+            .filter_map(|node| node.node.as_expr_attribute());
+        attributes.any(|attribute| {
+            let is_of_class = || is_name(&attribute.value, &class.name);
+            attribute.attr.id == method.name.id && (!is_static || is_of_class())
+        })
+    };
     let functions = nodes.iter().filter_map(|node| {
         let AnyNodeRef::StmtFunctionDef(function) = node.node else {
             return None;
@@ -89,7 +96,7 @@ fn called_by_packages(program: &Program) -> Vec<&StmtFunctionDef> {
         let is_called = match parent {
             Some(AnyNodeRef::StmtClassDef(class)) => {
                 let mut bases = class.bases().iter();
-                !named.contains(name) && bases.any(|base| imported.is_of_installed(base))
+                !is_named(class, function) && bases.any(|base| imported.is_of_installed(base))
             }
             _ => handed_on.contains(name),
         };
@@ -98,6 +105,10 @@ fn called_by_packages(program: &Program) -> Vec<&StmtFunctionDef> {
         (is_called || is_taken).then_some(function)
     });
     functions.collect()
+}
+
+fn is_name(expr: &Expr, name: &str) -> bool {
+    expr.as_name_expr().is_some_and(|its| its.id == name)
 }
 
 fn decorators(function: &StmtFunctionDef) -> impl Iterator<Item = &Expr> {
@@ -180,6 +191,9 @@ mod tests {
                      def help(self): return [2]\nA().help()\nclass B:\n    \
                      def go(self): return [3]\n";
         check(class, &["run"]);
+        let fixed = "from lib import F\nclass A(F):\n    @staticmethod\n    def back(x): return x\n    \
+                     @staticmethod\n    def go(x): return x\nA.go(lib.x.back())\n";
+        check(fixed, &["back"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ import numbers
 import re
 import sys
 import traceback
+import weakref
 import zlib
 
 MOST = 300
@@ -14,6 +15,7 @@ HANDED_OUT = (range, type({}.keys()), type({}.values()), type({}.items()))
 calls = {}
 counts = {}
 known = set()
+seen = {}
 
 
 def say(place, text):
@@ -182,19 +184,38 @@ def called(value, arguments, named):
     say_received("call of " + type(value).__name__, found)
 
 
+def seen_again(name, function, arguments):
+    """Which of the objects of packages that a function gets it got before, by their places."""
+    found = {}
+    holder = getattr(function, "__self__", None)
+    for place, value in enumerate((holder,) + arguments[:1]):
+        if of_package(value) and not isinstance(value, (type, type(sys))):
+            before = seen.setdefault((name, place), {})
+            known = before.get(id(value))
+            found[str(place)] = known is not None and known() is value
+            before[id(value)] = weakref.ref(value)
+    return found
+
+
 def watched(name, function):
     if not name and not of_package(function):
         return function
 
     def call(*arguments, **named):
+        again = {}
         try:
             if name:
                 received(name, function, arguments, named)
+                again = seen_again(name, function, arguments)
             if of_package(function):
                 called(function, arguments, named)
         except Exception:
             pass
-        return function(*arguments, **named)
+        try:
+            return function(*arguments, **named)
+        except Exception:
+            say_received("failed " + name, again)
+            raise
 
     return call
 
