@@ -145,6 +145,11 @@ impl Observation {
         self.around(range, &format!("{CALL}\"operand\", {name:?}, ("), "))");
     }
 
+    /// Writes down the kind of a value that may be large.
+    pub(super) fn kind(&mut self, range: TextRange, name: &str) {
+        self.around(range, &format!("{CALL}\"kind\", {name:?}, ("), "))");
+    }
+
     /// Writes down what an object receives when this expression is its index or its key.
     pub(super) fn index(&mut self, range: TextRange, name: &str) {
         self.around(range, &format!("{CALL}\"index\", {name:?}, ("), "))");

@@ -64,7 +64,7 @@ pub fn receiving(program: &Program) -> Observation {
             }
         }
         if let Some(asked) = asked(node.node) {
-            observation.operand(asked.range, &format!("{TRUTH}{}", asked.id));
+            observation.kind(asked.range, &format!("{TRUTH}{}", asked.id));
         }
         if let AnyNodeRef::ExprSubscript(subscript) = node.node
             && !holds_slice(&subscript.slice)
@@ -78,7 +78,7 @@ pub fn receiving(program: &Program) -> Observation {
             };
             observation.index(subscript.slice.range(), name);
             if subscript.ctx.is_load() {
-                observation.operand(subscript.value.range(), HOLDING);
+                observation.kind(subscript.value.range(), HOLDING);
             }
         }
         if let Some((function, value)) = returned(tree, at as u32)
@@ -255,11 +255,11 @@ mod tests {
         );
         check(
             "x[1, 2] = y[z]\nx[1:2, 3]\n",
-            "x[show(\"index\", \"[]=\", (1, 2))] = show(\"operand\", \"of []\", (y))[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
+            "x[show(\"index\", \"[]=\", (1, 2))] = show(\"kind\", \"of []\", (y))[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
         );
         check(
             "x\nif not x: y\nwhile x < 1: z\n",
-            "x\nif not show(\"operand\", \"truth of x\", (x)): y\nwhile show(\"operand\", \"<\", (x)) < show(\"operand\", \"<\", (1)): z\n",
+            "x\nif not show(\"kind\", \"truth of x\", (x)): y\nwhile show(\"operand\", \"<\", (x)) < show(\"operand\", \"<\", (1)): z\n",
         );
         check(
             "import B\nclass A(B): pass\nclass C: pass\nA(C())\n",

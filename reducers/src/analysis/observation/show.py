@@ -156,13 +156,13 @@ def received(name, function, arguments, named):
     say_received("builtin " * is_of_language + name, found)
 
 
-def say_received(name, found):
+def say_received(name, found, describe=described):
     """Writes down each of the first calls of a function once, or that there are more."""
     count = counts.get(name, 0)
     calls[name] = calls.get(name, 0) + 1
     if count > MOST or calls[name] > CALLS + 1:
         return
-    text = json.dumps({place: described(value) for place, value in found.items()}, sort_keys=True)
+    text = json.dumps({place: describe(value) for place, value in found.items()}, sort_keys=True)
     is_over = calls[name] > CALLS
     if is_over or (name, text) not in known:
         known.add((name, text))
@@ -184,16 +184,30 @@ def called(value, arguments, named):
     say_received("call of " + type(value).__name__, found)
 
 
+def kind_alone(value):
+    """The kind of a value that may be large, and is looked at often."""
+    kind = type(value)
+    if kind in (bool, int, float, str, bytes) or value is None:
+        return described(value)[:1]
+    if kind in (list, tuple, set, frozenset, dict):
+        return [kind.__name__ + ", empty" * (not value)]
+    return [foreign(value)]
+
+
 def seen_again(name, function, arguments):
     """Which of the objects of packages that a function gets it got before, by their places."""
     found = {}
     holder = getattr(function, "__self__", None)
     for place, value in enumerate((holder,) + arguments[:1]):
+        try:
+            reference = weakref.ref(value)
+        except TypeError:
+            continue
         if of_package(value) and not isinstance(value, (type, type(sys))):
             before = seen.setdefault((name, place), {})
             known = before.get(id(value))
             found[str(place)] = known is not None and known() is value
-            before[id(value)] = weakref.ref(value)
+            before[id(value)] = reference
     return found
 
 
@@ -276,6 +290,11 @@ def show(what, name="", value=None):
             found["of"] = len(value)
         try:
             say_received(name, found)
+        except Exception:
+            pass
+    elif what == "kind":
+        try:
+            say_received(name, {"0": value}, kind_alone)
         except Exception:
             pass
     elif what == "caught":
