@@ -1,6 +1,4 @@
 import logging
-import logging.handlers
-import queue
 
 
 class Redacting(logging.Filter):
