@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use crate::syntax::{
     AnyNodeRef, Program,
     ast::{
-        Expr, ExprContext, Pattern, Stmt, StmtFunctionDef, StmtIf, StmtMatch, StmtTry,
+        Alias, ExceptHandler, Expr, ExprContext, Pattern, Stmt, StmtFunctionDef, StmtIf, StmtMatch,
+        StmtTry,
         visitor::{self, Visitor},
     },
 };
@@ -179,12 +180,7 @@ impl<'a> Visitor<'a> for Flow {
                 ExprContext::Store => self.bind(&name.id),
                 ExprContext::Del | ExprContext::Invalid => {}
             },
-            // What these bind is theirs.
-            Expr::Lambda(_)
-            | Expr::ListComp(_)
-            | Expr::SetComp(_)
-            | Expr::DictComp(_)
-            | Expr::Generator(_) => {}
+            own if binds_for_itself(own) => {}
             _ => visitor::walk_expr(self, expr),
         }
     }
@@ -194,6 +190,18 @@ impl<'a> Visitor<'a> for Flow {
         own.visit_pattern(pattern);
         own.bound.iter().for_each(|name| self.bind(name));
     }
+}
+
+/// Whether what an expression binds is its own.
+fn binds_for_itself(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Lambda(_)
+            | Expr::ListComp(_)
+            | Expr::SetComp(_)
+            | Expr::DictComp(_)
+            | Expr::Generator(_)
+    )
 }
 
 /// The names that a body binds, and those that it declares to be bound elsewhere.
@@ -222,13 +230,13 @@ impl<'a> Visitor<'a> for Locals {
         }
     }
 
-    fn visit_alias(&mut self, alias: &'a crate::syntax::ast::Alias) {
+    fn visit_alias(&mut self, alias: &'a Alias) {
         let name = alias.asname.as_ref().unwrap_or(&alias.name);
         let first = name.split('.').next().unwrap_or_default();
         self.bound.insert(first.to_owned());
     }
 
-    fn visit_except_handler(&mut self, handler: &'a crate::syntax::ast::ExceptHandler) {
+    fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
         let name = handler
             .as_except_handler()
             .and_then(|handler| handler.name.as_ref());
@@ -252,11 +260,7 @@ impl<'a> Visitor<'a> for Locals {
             Expr::Name(name) if name.ctx == ExprContext::Store => {
                 self.bound.insert(name.id.to_string());
             }
-            Expr::Lambda(_)
-            | Expr::ListComp(_)
-            | Expr::SetComp(_)
-            | Expr::DictComp(_)
-            | Expr::Generator(_) => {}
+            own if binds_for_itself(own) => {}
             _ => visitor::walk_expr(self, expr),
         }
     }

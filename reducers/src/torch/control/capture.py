@@ -80,10 +80,10 @@ def _plain(names):
 
     def aot_compile(f, args=(), kwargs=None, *_, **__):
         export(f, args, kwargs)
-        return saved(f, "model.so")
+        return saved(f, f"model{len(files)}.so")
 
     def aoti_compile_and_package(exported_program, *_, package_path=None, **__):
-        return saved(exported_program, str(package_path or "model.pt2"))
+        return saved(exported_program, str(package_path or f"model{len(files)}.pt2"))
 
     def load(path, *_, **__):
         return files[str(path)] if str(path) in files else leave()
