@@ -90,6 +90,16 @@ pub(super) trait Check: std::fmt::Debug {
         None
     }
 
+    /// Whether it is chance that a program that is being confirmed shows the bug, or does not, by
+    /// runs that no candidate is worth.
+    ///
+    /// # Errors
+    ///
+    /// A run could not be made.
+    fn is_by_chance(&self, _: &Probe<'_>, _: &Program, _shows: bool) -> Result<bool, RunError> {
+        Ok(false)
+    }
+
     /// Whether the check is known to refuse a candidate even before the candidate's own run.
     fn is_hopeless(&self, _: &Program) -> bool {
         false
@@ -321,6 +331,21 @@ impl Checks {
         let shown = std::slice::from_ref(shown);
         let found = observe(&patient, probe, shown, Patience::Over)?;
         Ok(found.into_iter().next().unwrap_or_default())
+    }
+
+    /// Whether it is chance that a program that is being confirmed shows the bug, or does not.
+    pub(super) fn is_by_chance(
+        &self,
+        probe: &Probe<'_>,
+        program: &Program,
+        shows: bool,
+    ) -> Result<bool, RunError> {
+        for (_, check) in &self.0 {
+            if check.is_by_chance(probe, program, shows)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn observers(&self) -> impl Iterator<Item = &dyn Observer> {

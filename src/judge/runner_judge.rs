@@ -196,6 +196,20 @@ impl<'a> RunnerJudge<'a> {
         }
     }
 
+    /// Whether it is chance that a program shows the bug in a fresh interpreter, or does not.
+    fn is_by_chance(
+        &self,
+        candidate: &Candidate,
+        start: Start,
+        shows: bool,
+    ) -> Result<bool, RunError> {
+        let probe = Probe {
+            start,
+            ..self.probe
+        };
+        self.checks.is_by_chance(&probe, &candidate.program, shows)
+    }
+
     /// Judges candidates of a bug that does not show each time.
     fn judge_repeatedly(
         &self,
@@ -348,11 +362,17 @@ impl Judge for RunnerJudge<'_> {
                     return Ok(Some(Retraction::Accepted(reason.to_owned())));
                 }
             }
+            if self.is_by_chance(candidate, self.probe.start, true)? {
+                return Ok(Some(by_chance()));
+            }
             let mut outcomes = outcomes.iter();
             let elsewhere = outcomes.find_map(|outcome| self.probe.measure.mismatch(outcome));
             self.fresh = Some((Arc::clone(&candidate.bytes), elsewhere));
             return Ok(None);
         };
+        if self.is_by_chance(candidate, Start::Cold, false)? {
+            return Ok(Some(by_chance()));
+        }
         if let Some(patient) = self.patient.take() {
             // What ends after a while may have been taken for a hang before, too.
             self.probe.timeout = patient;
@@ -423,4 +443,8 @@ impl From<RunError> for Halt {
             error => Self::Failed(error.into()),
         }
     }
+}
+
+fn by_chance() -> Retraction {
+    Retraction::Accepted("it shows the bug by chance".to_owned())
 }

@@ -27,6 +27,9 @@ const CALL: &str = "__import__(\"builtins\")._minrepro_show(";
 /// Begins to note the lines of packages that run, which it writes down at the end.
 const PATHS: &str = include_str!("observation/paths.py");
 
+/// Begins to write down how children fail.
+const CHILDREN: &str = include_str!("observation/children.py");
+
 /// What a program wrote down: each thing with its name.
 pub(crate) fn marked(stderr: &str) -> impl Iterator<Item = (&str, &str)> {
     let [begin, between] = MARKS;
@@ -173,6 +176,11 @@ impl Observation {
     /// Writes down which lines of packages run.
     pub(super) fn paths(&mut self, program: &Program) {
         self.at_start(program.body(), &run(PATHS));
+    }
+
+    /// Writes down how the processes fail that the program starts.
+    pub(super) fn children(&mut self, program: &Program) {
+        self.at_start(program.body(), &run(CHILDREN));
     }
 
     /// The changed program; none if nothing is asked about.

@@ -32,6 +32,9 @@ const OF_LANGUAGE: &str = "builtin ";
 /// The place that stands for more calls than are written down.
 const MORE: &str = "*";
 
+/// The place of the object whose method is called.
+const HOLDER: &str = "";
+
 /// The mark of what a run writes down about a call.
 const MARK: &str = "received ";
 
@@ -234,8 +237,10 @@ impl Received {
             if known.iter().any(|call| call.contains_key(MORE)) {
                 return true;
             }
-            if name.starts_with(FAILED) {
-                is_again(its).is_subset(&is_again(known))
+            if name.starts_with(STATE) {
+                states(its).is_subset(&states(known))
+            } else if name == CHILD {
+                its.iter().all(|end| known.contains(end))
             } else if name.starts_with(TRUTH) {
                 !holds_objects(known) || holds_objects(its)
             } else if self.exact.contains(name) {
@@ -243,6 +248,12 @@ impl Received {
                 its.all(|call| known.iter().any(|whole| is_left_of(call, whole)))
             } else {
                 if name.starts_with(RETURNED) && known.is_empty() {
+                    return false;
+                }
+                // A function is not a method that has its name.
+                let is_method = |call: &GivenValues| call.contains_key(HOLDER);
+                let is_known = |call| known.iter().any(|of| is_method(of) == is_method(call));
+                if name.starts_with(FAILED) && !its.iter().all(is_known) {
                     return false;
                 }
                 let has_keys = are_keys_of(its, known);
@@ -269,13 +280,12 @@ impl Received {
     }
 }
 
-/// The places at which a call that fails gets what it got before: to do something twice to one object
-/// is another thing than to do it to two.
-fn is_again(calls: &[GivenValues]) -> BTreeSet<&str> {
+/// What holds of what calls get that fail.
+fn states(calls: &[GivenValues]) -> BTreeSet<&str> {
     let values = calls.iter().flatten();
-    let again =
+    let holding =
         values.filter(|(_, value)| matches!(value, GivenValue::Plain(_, text) if text == "True"));
-    again.map(|(place, _)| place.as_str()).collect()
+    holding.map(|(state, _)| state.as_str()).collect()
 }
 
 /// Whether anything that calls receive is an object of a class, and not a constant or a container.
@@ -295,16 +305,25 @@ const LEFT: &str = "left ";
 /// be another one of those that the failure leaves.
 const ENTERED: &str = "entered ";
 
-/// The mark of whether what a call gets that fails is what such a call got before.
+/// The mark of what calls get that fail.
 const FAILED: &str = "failed ";
+
+/// The mark of what may make such a call fail: the places of objects that such a call got before,
+/// since to do something twice to one object is another thing than to do it to two, and what is odd
+/// about the numbers.
+const STATE: &str = "state of ";
+
+/// The name of how children fail.
+const CHILD: &str = "child";
 
 /// The mark of what objects of packages receive that are called.
 const CALLED: &str = "call of ";
 
 /// Whether a name stands for what packages receive by other means than calls by name.
 fn is_received_otherwise(name: &str) -> bool {
-    let marks = [RETURNED, LEFT, CALLED, TRUTH, FAILED];
-    SUBSCRIPTS.contains(&name) || name == HOLDING || marks.iter().any(|mark| name.starts_with(mark))
+    let marks = [RETURNED, LEFT, CALLED, TRUTH, FAILED, STATE];
+    let names = [SUBSCRIPTS.as_slice(), &[HOLDING, CHILD]].concat();
+    names.contains(&name) || marks.iter().any(|mark| name.starts_with(mark))
 }
 
 /// The names of the functions among some operations.
@@ -565,10 +584,38 @@ mod tests {
     fn what_fails_is_not_done_to_one_object_again() {
         let of = |answer: &str| {
             let call = format!(r#"{{"0": ["bool", {answer:?}]}}"#);
-            read(&[("failed backward", &call)]).by(&Operations::new())
+            read(&[("state of backward", &call)]).by(&Operations::new())
         };
         assert!(of("False").allows(&of("False")) && !of("False").allows(&of("True")));
         assert!(of("True").allows(&of("True")) && of("True").allows(&of("False")));
+    }
+
+    #[test]
+    fn what_fails_gets_what_failed() {
+        let of = |calls: &[(&str, &str)]| read(calls).by(&Operations::new());
+        let script = of(&[
+            ("unpack", r#"{"": ["Struct"], "0": ["bytes"]}"#),
+            ("failed unpack", r#"{"0": ["str"], "1": ["bytes"]}"#),
+            ("state of unpack", r#"{"nan": ["bool", "True"]}"#),
+        ]);
+        assert!(script.allows(&script));
+        let other = r#"{"": ["Struct"], "0": ["bytes"]}"#;
+        assert!(!script.allows(&of(&[("failed unpack", other)])));
+        let negative = r#"{"negative": ["bool", "True"]}"#;
+        assert!(!script.allows(&of(&[("state of unpack", negative)])));
+        assert!(script.allows(&of(&[("state of unpack", "{}")])));
+    }
+
+    #[test]
+    fn children_fail_as_they_did() {
+        let of = |status: &str, said: &str| {
+            let end = format!(r#"{{"status": ["int", {status:?}], "said": ["str", {said:?}]}}"#);
+            read(&[("child", &end)]).by(&Operations::new())
+        };
+        let script = of("1", "ValueError: no");
+        assert!(script.allows(&script) && script.allows(&Received::default()));
+        assert!(!script.allows(&of("2", "ValueError: no")));
+        assert!(!script.allows(&of("1", "NameError: no")));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{
         class_statements,
         dependence_check::Operations,
         handed_on::handed_on,
-        names::ImportedNames,
+        names::{ImportedNames, imported_modules},
         observation::Observation,
         own_classes::{OwnClasses, declarations},
     },
@@ -46,6 +46,9 @@ pub fn receiving(program: &Program) -> Observation {
     let variables: BTreeSet<&str> = variables.map(|variable| variable.name.as_str()).collect();
     let called_back = called_back(program);
     let mut observation = Observation::default();
+    if imported_modules(program).contains("subprocess") {
+        observation.children(program);
+    }
     for (at, node) in tree.nodes.iter().enumerate() {
         // The quotes of a formatted text may not stand in it again.
         let is_in_text = || {

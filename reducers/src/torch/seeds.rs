@@ -58,8 +58,13 @@ pub fn draws_random_numbers(program: &Program) -> bool {
 }
 
 /// Whether a program seeds random numbers.
-pub fn seeds_random_numbers(program: &Program) -> bool {
+fn seeds_random_numbers(program: &Program) -> bool {
     seeding_calls(program).next().is_some()
+}
+
+/// Whether a program draws other random numbers in each run.
+pub fn draws_anew(program: &Program) -> bool {
+    draws_random_numbers(program) && !seeds_random_numbers(program)
 }
 
 /// How often at most a program gives the same seed: where it does so twice, it draws the same

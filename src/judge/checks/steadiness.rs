@@ -1,9 +1,11 @@
 //! Whether a candidate shows the bug each time, as the script does. One run is enough for a program
 //! that always computes the same. It is not if chance or the contents of memory decide.
 
+use std::cell::Cell;
+
 use minrepro_reducers::{
     syntax::Program,
-    torch::seeds::{draws_random_numbers, reseeded, seeds_random_numbers},
+    torch::seeds::{draws_anew, reseeded},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +17,7 @@ use super::super::{
 };
 use crate::{
     oracle::Verdict,
-    runner::{End, Job, RunError},
+    runner::{End, Job, Outcome, RunError, Start},
 };
 
 pub(super) const KIND: Kind = Kind {
@@ -28,8 +30,11 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// How often a candidate is run once more.
+/// How often a candidate is run once more if the script dies.
 const MORE: usize = 2;
+
+/// How often a program that draws random numbers is run once more, by forking.
+const DRAWS: usize = 6;
 
 /// How many other seeds are tried.
 const SEEDS: u64 = 4;
@@ -42,9 +47,13 @@ struct Steadiness {
     /// Whether the script needs the seed that it sets. Then candidates that draw random numbers
     /// without one show the bug by chance.
     needs_seed: bool,
+    /// Whether a program that draws random numbers was seen to show the bug by chance. Then each
+    /// candidate that does so is run again.
+    #[serde(skip)]
+    is_doubted: Cell<bool>,
 }
 
-/// Applies if the script does one of these each time.
+/// Applies if the script shows the bug each time.
 fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let Some(showing) = script.showing.filter(|_| !script.is_flaky) else {
         return Ok(None);
@@ -53,9 +62,9 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
     let check = Steadiness {
         dies: matches!(showing.end, End::Signal(_)),
         needs_seed: reports && needs_seed(script)?,
+        is_doubted: Cell::default(),
     };
-    let applies = check.dies || check.needs_seed;
-    Ok(applies.then(|| Box::new(check) as Box<dyn Check>))
+    Ok(Some(Box::new(check)))
 }
 
 /// Whether the script does not show the bug under one of some other seeds.
@@ -69,6 +78,28 @@ fn needs_seed(script: &Script<'_>) -> Result<bool, RunError> {
     Ok(outcomes.iter().any(|outcome| !probe.shows_words(outcome)))
 }
 
+/// Runs a program again if it draws random numbers anew in each run.
+fn redraw(probe: &Probe<'_>, program: &Program) -> Result<Vec<Outcome>, RunError> {
+    // An interpreter of its own takes its time, and three more of them will run the result.
+    let draws = match probe.start {
+        _ if !draws_anew(program) => 0,
+        Start::Cold => 1,
+        _ => DRAWS,
+    };
+    probe.run(&vec![job(probe, program); draws])
+}
+
+/// One more run of a program.
+fn job(probe: &Probe<'_>, program: &Program) -> Job {
+    probe.job(&program.encode().unwrap_or_default())
+}
+
+/// The objection that a run does not show the bug.
+fn if_not_shown(probe: &Probe<'_>, outcome: &Outcome) -> Objection {
+    let verdict = Some(probe.judge(outcome)).filter(|verdict| !verdict.is_same());
+    Objection::after(outcome, verdict)
+}
+
 impl Check for Steadiness {
     fn review(&self, probe: &Probe<'_>, shown: &[Shown<'_>]) -> Result<Vec<Objection>, RunError> {
         let mut objections: Vec<Objection> = shown
@@ -78,22 +109,38 @@ impl Check for Steadiness {
                 ..Objection::default()
             })
             .collect();
+        for (objection, candidate) in objections.iter_mut().zip(shown) {
+            if objection.verdict.is_none() && self.is_doubted.get() {
+                for outcome in redraw(probe, candidate.program)? {
+                    objection.add(if_not_shown(probe, &outcome));
+                }
+            }
+        }
         if !self.dies {
             return Ok(objections);
         }
-        let jobs: Vec<Job> = shown
+        let jobs = shown
             .iter()
-            .map(|candidate| probe.job(&candidate.program.encode().unwrap_or_default()))
-            .flat_map(|job| vec![job; MORE])
-            .collect();
-        let outcomes = probe.run(&jobs)?;
+            .flat_map(|candidate| vec![job(probe, candidate.program); MORE]);
+        let outcomes = probe.run(&jobs.collect::<Vec<_>>())?;
         for (objection, runs) in objections.iter_mut().zip(outcomes.chunks(MORE)) {
             for outcome in runs {
-                let verdict = Some(probe.judge(outcome)).filter(|verdict| !verdict.is_same());
-                objection.add(Objection::after(outcome, verdict));
+                objection.add(if_not_shown(probe, outcome));
             }
         }
         Ok(objections)
+    }
+
+    fn is_by_chance(
+        &self,
+        probe: &Probe<'_>,
+        program: &Program,
+        shows: bool,
+    ) -> Result<bool, RunError> {
+        let outcomes = redraw(probe, program)?;
+        let is_so = outcomes.iter().any(|outcome| probe.shows(outcome) != shows);
+        self.is_doubted.set(self.is_doubted.get() || is_so);
+        Ok(is_so)
     }
 
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
@@ -101,7 +148,7 @@ impl Check for Steadiness {
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
-        self.needs_seed && draws_random_numbers(program) && !seeds_random_numbers(program)
+        self.needs_seed && draws_anew(program)
     }
 
     fn claim(&self) -> Option<String> {

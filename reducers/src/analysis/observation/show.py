@@ -87,6 +87,11 @@ def is_spent(value):
     return isinstance(value, type(_ for _ in ())) and value.gi_frame is None
 
 
+def unspent(found):
+    """What a function has spent it may as well have got as a list."""
+    return {name: iter(()) if is_spent(value) else value for name, value in found.items()}
+
+
 def described(value, depth=4):
     """The kind of a value, with its text or parts if these are known."""
     kind = type(value)
@@ -131,13 +136,20 @@ def described(value, depth=4):
     return [name]
 
 
-def received(name, function, arguments, named):
-    function = getattr(function, "_minrepro_of", function)
+def given(function, arguments, named):
+    """What a function gets, by position and name; the object of a method has none."""
     found = {str(place): value for place, value in enumerate(arguments)}
     found.update(named)
     holder = getattr(function, "__self__", None)
     if holder is not None and not isinstance(holder, (type, type(sys))):
         found[""] = holder
+    return found
+
+
+def received(name, function, arguments, named):
+    function = getattr(function, "_minrepro_of", function)
+    found = given(function, arguments, named)
+    holder = getattr(function, "__self__", None)
     of = function if isinstance(function, type) else type(found.get("", function))
     module = getattr(function, "__module__", None) or of.__module__ or ""
     is_own = isinstance(function, type) and module == "__main__"
@@ -194,6 +206,32 @@ def kind_alone(value):
     return [foreign(value)]
 
 
+def oddities(value, depth=4):
+    """What is odd about the numbers in a value: those that are negative, infinite or none."""
+    if isinstance(value, numbers.Real):
+        # What is no number equals nothing.
+        odd = {"nan": value != value, "inf": abs(value) == float("inf"), "negative": value < 0}
+        return {name for name, is_so in odd.items() if is_so}
+    if hasattr(value, "tolist"):
+        size = value.numel() if hasattr(value, "numel") else value.size
+        value = value.tolist() if size <= CALLS else ()
+    parts = list(value.values()) if isinstance(value, dict) else value
+    if not depth or not isinstance(parts, (list, tuple)):
+        return set()
+    return set().union(*(oddities(part, depth - 1) for part in parts[:MOST]))
+
+
+def say_failed(name, function, arguments, named, state):
+    """Writes down what a call gets that fails, and what it may be that makes it fail."""
+    try:
+        found = unspent(given(function, arguments, named))
+        say_received("failed " + name, found)
+        state.update(dict.fromkeys(oddities(found), True))
+    except Exception:
+        pass
+    say_received("state of " + name, state)
+
+
 def seen_again(name, function, arguments):
     """Which of the objects of packages that a function gets it got before, by their places."""
     found = {}
@@ -216,11 +254,11 @@ def watched(name, function):
         return function
 
     def call(*arguments, **named):
-        again = {}
+        state = {}
         try:
             if name:
                 received(name, function, arguments, named)
-                again = seen_again(name, function, arguments)
+                state = seen_again(name, function, arguments)
             if of_package(function):
                 called(function, arguments, named)
         except Exception:
@@ -228,7 +266,7 @@ def watched(name, function):
         try:
             return function(*arguments, **named)
         except Exception:
-            say_received("failed " + name, again)
+            say_failed(name, function, arguments, named, state)
             raise
 
     return call
@@ -338,8 +376,7 @@ def failed(kind, error, trace, report=sys.excepthook):
             elif own is not None and code.co_filename != here:
                 names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
                 found = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
-                # What a function has spent it may as well have got as a list.
-                found = {name: iter(()) if is_spent(value) else value for name, value in found.items()}
+                found = unspent(found)
                 name = "%s.%s" % (module, code.co_name)
                 say_received("left " + name, found)
                 if own and not makes_class(found):
