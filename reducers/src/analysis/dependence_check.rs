@@ -10,6 +10,7 @@ mod effects;
 mod fields;
 mod makers;
 mod nodes;
+mod operands;
 mod operations;
 mod passing;
 mod rest;
@@ -19,6 +20,7 @@ mod way;
 use std::collections::BTreeSet;
 
 pub use makers::Receivers;
+pub use operands::packages_of_operands;
 pub(crate) use nodes::Nodes;
 pub(crate) use operations::constant;
 pub(crate) use rest::Rest;

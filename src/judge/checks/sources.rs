@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 use minrepro_reducers::{
     analysis::{
-        dependence_check::{Operations, ReportSite, include, operations, packages},
+        dependence_check::{
+            Operations, ReportSite, include, operations, packages, packages_of_operands,
+        },
         keywords::{Keywords, Signatures, are_given, keywords},
         producers::{Producer, asks_for_missing, missing_name, owner_class, produces},
     },
@@ -40,6 +42,9 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
+/// The words of a failure to look something up in what holds nothing.
+const NO_LOOKUP: &str = "is not subscriptable";
+
 /// Refuses candidates that fail on what something else gave.
 #[derive(Debug, Serialize, Deserialize)]
 struct Sources {
@@ -53,6 +58,9 @@ struct Sources {
     /// The parameters of the functions that it imports and calls with positional arguments.
     #[serde(default)]
     signatures: Signatures,
+    /// Whether each thing that it looks something up in depends on packages.
+    #[serde(default)]
+    has_foreign_operands: bool,
     /// Whether a library must call the failing function: it then says what the function works on.
     is_called_by_library: bool,
 }
@@ -76,6 +84,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         operations: Operations::new(),
         keywords: Keywords::new(),
         signatures: Signatures::new(),
+        has_foreign_operands: false,
         is_called_by_library: is_called_by_library(exception) && !is_exact(so_far),
     };
     let frames = own_lines(exception);
@@ -88,6 +97,9 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         && let Some(evidence) = script.evidence()?
     {
         check.packages = packages(program, &frames, Some(evidence));
+        let operands = packages_of_operands(program, &frames, Some(evidence));
+        let is_lookup = exception.message.contains(NO_LOOKUP);
+        check.has_foreign_operands = is_lookup && !operands.iter().any(BTreeSet::is_empty);
         // What the script itself never stored, only all that made the object can have left out.
         if (is_named || is_of_foreign_class(program, exception)) && !is_stored(program, exception) {
             let site = ReportSite::Raised(frames);
@@ -150,6 +162,10 @@ impl Check for Sources {
             let found = packages(shown.program, &shown.failed_at, None);
             self.packages.is_empty() || !self.packages.is_disjoint(&found)
         };
+        let has_operands = || {
+            let found = packages_of_operands(shown.program, &shown.failed_at, None);
+            !found.iter().any(BTreeSet::is_empty)
+        };
         let has_operations = || {
             let site = ReportSite::Raised(shown.failed_at.clone());
             let found = operations(shown.program, &site, None).into_iter();
@@ -158,6 +174,7 @@ impl Check for Sources {
         };
         let holds = (!self.is_called_by_library || shown.is_called_by_library)
             && is_of_packages()
+            && (!self.has_foreign_operands || has_operands())
             && (self.operations.is_empty() || has_operations());
         (!holds).then_some(Verdict::Vacuous)
     }

@@ -39,7 +39,9 @@ pub(super) struct ValueSource {
     /// The attributes and methods by which it is read off objects, unless the program defines them
     /// or any data have them.
     pub(super) read: BTreeSet<String>,
-    /// The packages of the imported names that do not come with Python.
+    /// The modules of the imported names, by the first parts of theirs.
+    pub(super) modules: BTreeSet<String>,
+    /// Those of them that do not come with Python.
     pub(super) packages: BTreeSet<String>,
 }
 
@@ -212,13 +214,13 @@ impl<'o, 'a> Rest<'o, 'a> {
         let mut origin = ValueSource::default();
         for node in own.chain(others) {
             if let AnyNodeRef::ExprName(name) = node
-                && let Some(path) = self
-                    .imported
-                    .name(&name.id)
-                    .filter(|path| is_installed(path))
+                && let Some(path) = self.imported.name(&name.id)
             {
-                let package = path.split('.').next().unwrap_or(path);
-                origin.packages.insert(package.to_owned());
+                let module = path.split('.').next().unwrap_or(path);
+                origin.modules.insert(module.to_owned());
+                if is_installed(path) {
+                    origin.packages.insert(module.to_owned());
+                }
             }
             let attribute = node.as_expr_attribute();
             if attribute.is_some_and(|attribute| {

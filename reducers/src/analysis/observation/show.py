@@ -146,11 +146,21 @@ def given(function, arguments, named):
     return found
 
 
-def received(name, function, arguments, named):
-    function = getattr(function, "_minrepro_of", function)
-    found = given(function, arguments, named)
+def of_language(function, found):
+    """Whether it is a function or a method of the language's own, by what it gets."""
+    of = owner(function, found)
     holder = getattr(function, "__self__", None)
-    of = function if isinstance(function, type) else type(found.get("", function))
+    return holder is builtins or of.__module__ == "builtins" and ("" in found or of is function)
+
+
+def owner(function, found):
+    """The class that a function belongs to, or is."""
+    return function if isinstance(function, type) else type(found.get("", function))
+
+
+def received(name, function, arguments, named):
+    found = given(function, arguments, named)
+    of = owner(function, found)
     module = getattr(function, "__module__", None) or of.__module__ or ""
     is_own = isinstance(function, type) and module == "__main__"
     if is_own:
@@ -164,8 +174,7 @@ def received(name, function, arguments, named):
     made_by = getattr(getattr(function, "__init__", None), "__code__", None)
     if is_own and made_by is not None and made_by.co_filename == sys._getframe(2).f_code.co_filename:
         return
-    is_of_language = holder is builtins or of.__module__ == "builtins" and ("" in found or of is function)
-    say_received("builtin " * is_of_language + name, found)
+    say_received("builtin " * of_language(function, found) + name, found)
 
 
 def say_received(name, found, describe=described):
@@ -225,7 +234,8 @@ def say_failed(name, function, arguments, named, state):
     """Writes down what a call gets that fails, and what it may be that makes it fail."""
     try:
         found = unspent(given(function, arguments, named))
-        say_received("failed " + name, found)
+        if not of_language(function, found):
+            say_received("failed " + name, found)
         state.update(dict.fromkeys(oddities(found), True))
     except Exception:
         pass
@@ -252,13 +262,14 @@ def seen_again(name, function, arguments):
 def watched(name, function):
     if not name and not of_package(function):
         return function
+    observed = getattr(function, "_minrepro_of", function)
 
     def call(*arguments, **named):
         state = {}
         try:
             if name:
-                received(name, function, arguments, named)
-                state = seen_again(name, function, arguments)
+                received(name, observed, arguments, named)
+                state = seen_again(name, observed, arguments)
             if of_package(function):
                 called(function, arguments, named)
         except Exception:
@@ -266,7 +277,8 @@ def watched(name, function):
         try:
             return function(*arguments, **named)
         except Exception:
-            say_failed(name, function, arguments, named, state)
+            if name:
+                say_failed(name, observed, arguments, named, state)
             raise
 
     return call
