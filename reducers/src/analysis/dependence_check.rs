@@ -20,8 +20,8 @@ mod way;
 use std::collections::BTreeSet;
 
 pub use makers::Receivers;
-pub use operands::packages_of_operands;
 pub(crate) use nodes::Nodes;
+pub use operands::packages_of_operands;
 pub(crate) use operations::constant;
 pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};

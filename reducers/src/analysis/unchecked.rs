@@ -1,8 +1,8 @@
 //! What no run of a program checks: code under a condition that is a constant, and calls in it that
 //! can only fail, which a compiler reads all the same; handlers of any exception, which report the
 //! right one as well; collections in which one key stands for all; messages that are formatted, and
-//! methods that are awaited, only if nothing fails before; threads that nobody waits for. Goes by names. Called by the judge, which
-//! compares a candidate with the script.
+//! methods that are awaited, only if nothing fails before; threads that nobody waits for; constants that are called. Goes by names. Called by the judge, which compares a
+//! candidate with the script.
 
 use crate::{
     analysis::names::imported_modules,
@@ -182,6 +182,49 @@ pub fn calls_with_too_little(program: &Program) -> bool {
     })
 }
 
+/// Whether a constant is called, by itself or by the name of a variable that is never anything else.
+pub fn calls_constants(program: &Program) -> bool {
+    let nodes = &program.tree().nodes;
+    let assigns = nodes.iter().filter_map(|node| node.node.as_stmt_assign());
+    let pairs = assigns.flat_map(|assign| {
+        let targets = assign.targets.iter();
+        targets.flat_map(|target| pairs(target, &assign.value))
+    });
+    let constants: Vec<&str> = pairs
+        .filter(|(_, value)| value.is_literal_expr() && !value.is_none_literal_expr())
+        .filter_map(|(target, _)| Some(target.as_name_expr()?.id.as_str()))
+        .collect();
+    let variables = &program.scopes().variables;
+    let is_constant = |name: &str| {
+        let named = variables.iter().filter(|variable| variable.name == name);
+        let bindings: usize = named.map(|variable| variable.bindings.len()).sum();
+        let known = constants.iter().filter(|constant| **constant == name);
+        bindings > 0 && bindings == known.count()
+    };
+    let mut calls = nodes.iter().filter_map(|node| node.node.as_expr_call());
+    calls.any(|call| match &*call.func {
+        Expr::Name(name) => is_constant(&name.id),
+        called => called.is_literal_expr(),
+    })
+}
+
+/// What an assignment binds, each with its value as far as it is written out.
+fn pairs<'a>(target: &'a Expr, value: &'a Expr) -> Vec<(&'a Expr, &'a Expr)> {
+    let parts = |expr: &'a Expr| match expr {
+        Expr::Tuple(row) => Some(&row.elts),
+        Expr::List(row) => Some(&row.elts),
+        _ => None,
+    };
+    match (parts(target), parts(value)) {
+        (Some(targets), Some(values)) if targets.len() == values.len() => {
+            let each = targets.iter().zip(values);
+            each.flat_map(|(target, value)| pairs(target, value))
+                .collect()
+        }
+        _ => vec![(target, value)],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,6 +250,24 @@ mod tests {
             "if [0]:\n    f()\nelse:\n    g()\n",
         ];
         check(asks_constants, false, &usual);
+    }
+
+    #[test]
+    fn constants_may_be_called() {
+        let odd = [
+            "None()\n",
+            "n, f = (0, 0)\nx[n] = f(x[n])\n",
+            "f = g = 'text'\ndef h(): f()\n",
+        ];
+        check(calls_constants, true, &odd);
+        let usual = [
+            "f = None\nif f: f()\n",
+            "f = 0\ndef g(f): f()\n",
+            "n, f = (0, g)\nf(n)\n",
+            "f = 0\nf = g\nf()\n",
+            "for f in x: f()\n",
+        ];
+        check(calls_constants, false, &usual);
     }
 
     #[test]

@@ -18,7 +18,7 @@ const CONTAINERS: [&str; 5] = [
     "Sequential",
 ];
 
-/// The attributes that are such containers.
+/// The names of what is such a container, and never a constant.
 pub fn registering(program: &Program) -> BTreeSet<String> {
     let imported = ImportedNames::of(program.tree());
     let is_container = |value: &Expr| {
@@ -28,28 +28,39 @@ pub fn registering(program: &Program) -> BTreeSet<String> {
         let name = path.as_ref().and_then(|path| path.rsplit('.').next());
         name.is_some_and(|name| CONTAINERS.contains(&name))
     };
-    attributes(program, is_container)
+    let plain = |value: &Expr| value.is_literal_expr();
+    &names(program, is_container) - &names(program, plain)
 }
 
-/// Whether one of these attributes is a plain row or dictionary.
+/// Whether what has one of these names is a constant, or a plain row or dictionary.
 pub fn is_plain(registering: &BTreeSet<String>, program: &Program) -> bool {
-    let is_row = |value: &Expr| {
-        matches!(
-            value,
-            Expr::List(_) | Expr::Tuple(_) | Expr::Dict(_) | Expr::ListComp(_) | Expr::DictComp(_)
-        )
+    let is_plain = |value: &Expr| {
+        value.is_literal_expr()
+            || matches!(
+                value,
+                Expr::List(_)
+                    | Expr::Tuple(_)
+                    | Expr::Dict(_)
+                    | Expr::ListComp(_)
+                    | Expr::DictComp(_)
+            )
     };
-    !registering.is_empty() && !registering.is_disjoint(&attributes(program, is_row))
+    !registering.is_empty() && !registering.is_disjoint(&names(program, is_plain))
 }
 
-/// The attributes to which something of a kind is assigned.
-fn attributes(program: &Program, is_of_kind: impl Fn(&Expr) -> bool) -> BTreeSet<String> {
+/// The names to which something of a kind is assigned: an attribute of an object may become one of
+/// its class, or a variable.
+fn names(program: &Program, is_of_kind: impl Fn(&Expr) -> bool) -> BTreeSet<String> {
     let assigns = program.tree().nodes.iter();
     let assigns = assigns.filter_map(|node| node.node.as_stmt_assign().copied());
     let assigns = assigns.filter(|assign| is_of_kind(&assign.value));
     let targets = assigns.flat_map(|assign| &assign.targets);
     targets
-        .filter_map(|target| Some(target.as_attribute_expr()?.attr.to_string()))
+        .filter_map(|target| match target {
+            Expr::Attribute(attribute) => Some(attribute.attr.to_string()),
+            Expr::Name(name) => Some(name.id.to_string()),
+            _ => None,
+        })
         .collect()
 }
 
@@ -95,6 +106,9 @@ mod tests {
         let plain = script.replace("nn.ModuleList([f()])", "[f()]");
         assert!(is_plain(&known, &parse(&plain)));
         assert!(!is_plain(&known, &parse("self.a = f()\n")));
+        assert!(is_plain(&known, &parse("class A:\n    a = 0\n")));
+        let other = registering(&parse(&format!("{script}self.a = None\n")));
+        assert!(other.is_empty());
     }
 
     #[test]

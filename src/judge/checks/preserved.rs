@@ -26,8 +26,8 @@ use minrepro_reducers::{
         registrations::{Registrations, are_registered, registrations},
         results::{gives_nothing, giving},
         unchecked::{
-            asks_constants, awaits_nothing, calls_with_too_little, handles_anything, logs_wrongly,
-            repeats_a_key, waits_for_no_thread,
+            asks_constants, awaits_nothing, calls_constants, calls_with_too_little,
+            handles_anything, logs_wrongly, repeats_a_key, waits_for_no_thread,
         },
     },
     syntax::Program,
@@ -111,10 +111,12 @@ enum Oddity {
     Unawaitable,
     /// Threads are started that nothing waits for.
     Unjoined,
+    /// A constant is called, or a variable that is never anything else.
+    Uncallable,
 }
 
 impl Oddity {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -133,6 +135,7 @@ impl Oddity {
         Self::Misformatted,
         Self::Unawaitable,
         Self::Unjoined,
+        Self::Uncallable,
     ];
 
     fn is_in(self, program: &Program) -> bool {
@@ -155,6 +158,7 @@ impl Oddity {
             Self::Misformatted => logs_wrongly(program),
             Self::Unawaitable => awaits_nothing(program),
             Self::Unjoined => waits_for_no_thread(program),
+            Self::Uncallable => calls_constants(program),
         }
     }
 
@@ -178,8 +182,9 @@ impl Oddity {
             Self::UnfedNameless => {
                 !so_far.has_control() && nameless_take(script.program).contains(&true)
             }
-            // Under a full one, what succeeds is valid.
-            Self::Constant => !so_far.has_full_control(),
+            // Under a full one, what succeeds is valid, if it runs. What is compiled from its text
+            // need not.
+            Self::Constant => !so_far.has_full_control() || is_compiled_from_text(script.program),
             _ => true,
         }
     }
