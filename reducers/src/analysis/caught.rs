@@ -65,6 +65,45 @@ pub fn catching(program: &Program, report_site: &ReportSite) -> Observation {
     found.unwrap_or_default()
 }
 
+/// Whether a program comes to its report only by a handler: it reports in one, or is led away from the
+/// report before by what it tries, if that does not fail.
+pub fn reports_only_what_is_caught(program: &Program, report_site: &ReportSite) -> bool {
+    let found = told(program, report_site, None, &|tree, _, frames| {
+        let Some(&last) = frames.last() else {
+            return false;
+        };
+        let report = tree.statements[last].range;
+        let mut tries = (0..tree.statements.len())
+            .filter_map(|at| Some((at, *tree.statements[at].node.as_stmt_try()?)));
+        tries.any(|(at, attempt)| {
+            let mut handlers = attempt.handlers.iter();
+            let is_before = attempt.range.end() <= report.start()
+                && tree.function_of(at) == tree.function_of(last);
+            is_before && leads_away(tree, at, attempt)
+                || handlers.any(|handler| handler.range().contains_range(report))
+        })
+    });
+    found.into_iter().any(|is_so| is_so)
+}
+
+/// Whether a `try` statement leaves the statements behind it out if it does not fail.
+fn leads_away(tree: &StatementTree<'_>, at: usize, attempt: &StmtTry) -> bool {
+    let tried = attempt.body.iter().chain(&attempt.orelse);
+    let tried: Vec<TextRange> = tried.map(Ranged::range).collect();
+    (0..tree.statements.len()).any(|inner| {
+        let statement = &tree.statements[inner];
+        let leaves = matches!(
+            statement.node,
+            AnyNodeRef::StmtReturn(_) | AnyNodeRef::StmtBreak(_) | AnyNodeRef::StmtContinue(_)
+        );
+        leaves
+            && tree.function_of(inner) == tree.function_of(at)
+            && tried
+                .iter()
+                .any(|range| range.contains_range(statement.range))
+    })
+}
+
 /// The tracebacks that such a program wrote down.
 pub fn caught(stderr: &str) -> impl Iterator<Item = &str> {
     let shown = marked(stderr).filter(|(what, _)| *what == "caught");
@@ -126,6 +165,36 @@ mod tests {
                 "def f(g):\n    try:\n        return g()\n    except A as e:\n        SHOW; return str(e)\n    except B:\n        pass\nif f(x) != f(y):\n    print('lost')\n",
             ),
         );
+    }
+
+    #[test]
+    fn what_is_tried_may_lead_away_from_the_report() {
+        let check = |text: &str, expected: bool| {
+            let program = Program::parse(text).unwrap();
+            let site = ReportSite::Words(["lost".to_owned()].into());
+            assert_eq!(
+                reports_only_what_is_caught(&program, &site),
+                expected,
+                "{text}"
+            );
+        };
+        let retry = |tried: &str| {
+            format!(
+                "def f(g):\n    for x in y:\n        try:\n            {tried}\n        except A as e:\n            z = e\n    raise B('lost')\nf(g)\n"
+            )
+        };
+        check(&retry("return g()"), true);
+        check(&retry("g()"), false);
+        check(
+            &retry("h = lambda: 1\n            def k(): return 1"),
+            false,
+        );
+        check("try: f()\nexcept A: print('lost')\n", true);
+        check(
+            "for x in y:\n    try: f()\n    except A: pass\n    else: continue\n    print('lost')\n",
+            true,
+        );
+        check("try: f()\nexcept A: pass\nprint('lost')\n", false);
     }
 
     #[test]

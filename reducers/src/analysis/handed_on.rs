@@ -269,18 +269,6 @@ pub fn ran(stderr: &str) -> BTreeSet<String> {
     said.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// How many arguments the functions need that a program hands on, by their names.
-pub fn needed_by_handed_on(program: &Program) -> BTreeMap<String, BTreeSet<usize>> {
-    let handed_on = handed_on(program);
-    let mut found: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-    for definition in definitions(program).filter(|of| handed_on.contains(&*of.name)) {
-        let (least, _) = positional(definition);
-        let name = definition.name.to_string();
-        found.entry(name).or_default().insert(least);
-    }
-    found
-}
-
 /// Whether the functions of a name take one of so many arguments.
 pub fn take_any(program: &Program, name: &str, numbers: &BTreeSet<usize>) -> bool {
     let mut named = definitions(program).filter(|definition| definition.name.as_str() == name);
@@ -352,12 +340,8 @@ mod tests {
     }
 
     #[test]
-    fn functions_that_are_handed_on_take_what_they_took() {
-        let program = |text: &str| Program::parse(text).unwrap();
-        let text = "import lib\ndef f(a, b, c=1): pass\nlib.add(f)\ndef g(a): pass\ng(1)\n";
-        let needed = needed_by_handed_on(&program(text));
-        assert_eq!(needed, [("f".to_owned(), [2].into())].into());
-        let takes = |text: &str| take_any(&program(text), "f", &needed["f"]);
+    fn functions_take_what_they_took() {
+        let takes = |text: &str| take_any(&Program::parse(text).unwrap(), "f", &[2].into());
         assert!(takes("def f(x, y): pass\n") && takes("def f(x, *y): pass\n"));
         assert!(!takes("def f(x): pass\n") && !takes("def f(x, y, z): pass\n"));
     }

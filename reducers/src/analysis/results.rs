@@ -6,7 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::{handed_on::handed_on, names::ImportedNames},
+    analysis::{
+        handed_on::{handed_on, positional},
+        names::ImportedNames,
+    },
     syntax::{
         AnyNodeRef, Program, Ranged,
         ast::{Expr, StmtClassDef, StmtFunctionDef},
@@ -65,6 +68,34 @@ fn called_by_name(program: &Program) -> BTreeSet<&str> {
     let calls = nodes.filter_map(|node| node.node.as_expr_call());
     let names = calls.filter_map(|call| call.func.as_name_expr());
     names.map(|name| name.id.as_str()).collect()
+}
+
+/// Methods that the program itself calls, by the name of its class or of an object.
+const CALLED_BY_PROGRAM: [&str; 3] = ["__call__", "__init__", "__new__"];
+
+/// The functions that a program hands on, and the methods that installed packages call.
+pub fn called_by_others(program: &Program) -> BTreeSet<String> {
+    let methods = called_by_packages(program).into_iter();
+    let names = methods.map(|function| function.name.as_str());
+    let names = names.filter(|name| !CALLED_BY_PROGRAM.contains(name));
+    let names = names.map(str::to_owned);
+    names.chain(handed_on(program)).collect()
+}
+
+/// How many arguments such functions need, by their names.
+pub fn needed_by_others(program: &Program) -> BTreeMap<String, BTreeSet<usize>> {
+    let called = called_by_others(program);
+    let mut found: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    for node in &program.tree().nodes {
+        if let AnyNodeRef::StmtFunctionDef(function) = node.node
+            && called.contains(function.name.as_str())
+        {
+            let (least, _) = positional(function);
+            let name = function.name.to_string();
+            found.entry(name).or_default().insert(least);
+        }
+    }
+    found
 }
 
 /// The functions that installed packages call. Python's own modules do not count: their behaviour
@@ -168,6 +199,15 @@ mod tests {
         let found = giving(&Program::parse(script).unwrap());
         let found: Vec<_> = found.iter().map(String::as_str).collect();
         assert_eq!(found, expected, "{script}");
+    }
+
+    #[test]
+    fn others_call_what_is_handed_on_and_methods_of_their_classes() {
+        let text = "import lib\ndef f(a, b, c=1): pass\nlib.add(f)\ndef g(a): pass\ng(1)\nclass A(lib.B):\n    \
+                    def __init__(self, a): self.own()\n    def run(self, a): pass\n    def own(self): pass\n";
+        let needed = needed_by_others(&Program::parse(text).unwrap());
+        let expected = [("f".to_owned(), [2].into()), ("run".to_owned(), [2].into())];
+        assert_eq!(needed, expected.into());
     }
 
     #[test]

@@ -6,7 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use minrepro_reducers::{
-    analysis::handed_on::{handed_on, needed_by_handed_on, ran, registered, running, take_any},
+    analysis::{
+        handed_on::{handed_on, ran, registered, running, take_any},
+        results::{called_by_others, needed_by_others},
+    },
     syntax::Program,
     torch::environment::captures_graphs,
 };
@@ -58,7 +61,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         .is_some_and(|showing| probe.measure.report_site(showing).is_some());
     if !reports {
         let found = Callbacks {
-            needed: needed_by_handed_on(program),
+            needed: needed_by_others(program),
             ..Callbacks::default()
         };
         return Ok((!found.needed.is_empty()).then(|| Box::new(found) as Box<dyn Check>));
@@ -85,9 +88,9 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 }
 
 impl Callbacks {
-    /// Those of the functions that a candidate still passes on and that must run.
+    /// Those of the functions that others still call and that must run.
     fn left(&self, candidate: &Shown<'_>) -> BTreeSet<String> {
-        let its = handed_on(candidate.program);
+        let its = called_by_others(candidate.program);
         let mut left = &self.ran & &its;
         let changed = self.needed.iter().filter(|(name, numbers)| {
             its.contains(name.as_str()) && !take_any(candidate.program, name, numbers)
@@ -132,7 +135,8 @@ impl Check for Callbacks {
 
     fn claim(&self) -> Option<String> {
         if self.ran.is_empty() {
-            return Some("the functions that it passes on run, or take what they took".to_owned());
+            let what = "the functions that others call run, or take what they took";
+            return Some(what.to_owned());
         }
         let names: Vec<String> = self.ran.iter().map(|name| format!("`{name}`")).collect();
         Some(format!(

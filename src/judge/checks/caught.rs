@@ -1,7 +1,8 @@
 //! Whether a program that catches an exception and reports a failure itself still catches the same
 //! one: `except Exception: print("failed")` says the same of any.
 
-use minrepro_reducers::analysis::caught::{catching, caught};
+use minrepro_reducers::analysis::caught::{catching, caught, reports_only_what_is_caught};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::{
@@ -20,8 +21,9 @@ pub(super) const KIND: Kind = Kind {
     id: ID,
     establish,
     recall: |found| {
-        let caught = serde_json::from_value(found.clone()).ok()?;
-        Some(Box::new(SameCaught(caught)))
+        Some(Box::new(
+            serde_json::from_value::<SameCaught>(found.clone()).ok()?,
+        ))
     },
 };
 
@@ -30,13 +32,17 @@ const RUNS: usize = 2;
 
 /// The first exception that a script catches before it reports the bug.
 pub(super) fn first_caught(so_far: &Checks) -> Option<Exception> {
-    let found = serde_json::from_value::<Caught>(so_far.finding(ID)?).ok()?;
-    Some(found.first().clone())
+    let found = serde_json::from_value::<SameCaught>(so_far.finding(ID)?).ok()?;
+    Some(found.caught.first().clone())
 }
 
-/// Refuses candidates that catch something else.
-#[derive(Debug)]
-struct SameCaught(Caught);
+/// Refuses candidates that catch something else, or report as well if there is nothing to catch.
+#[derive(Debug, Serialize, Deserialize)]
+struct SameCaught {
+    caught: Caught,
+    /// Whether the script reports only what it catches.
+    only: bool,
+}
 
 /// Applies where a statement of the script reports the bug, and an exception that the script caught
 /// led to it.
@@ -49,6 +55,9 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         return Ok(None);
     };
     let site = probe.measure.report_site(showing);
+    let only = site
+        .as_ref()
+        .is_some_and(|site| reports_only_what_is_caught(program, site));
     let text = site.and_then(|site| catching(program, &site).text(program));
     let Some(job) = text.and_then(|text| probe.changed_job(program, text)) else {
         return Ok(None);
@@ -63,7 +72,7 @@ fn establish(script: &Script<'_>, _: &Checks) -> Applied {
         .collect();
     let found = Caught::common(&runs).map(|mut caught| {
         caught.forget(&program.defined_names(), &program.texts());
-        Box::new(SameCaught(caught)) as Box<dyn Check>
+        Box::new(SameCaught { caught, only }) as Box<dyn Check>
     });
     Ok(found)
 }
@@ -75,7 +84,9 @@ fn exceptions(stderr: &str) -> Vec<Exception> {
 
 impl Observer for SameCaught {
     fn asks(&self, candidate: &Shown<'_>) -> Wish {
+        let is_only = |site| reports_only_what_is_caught(candidate.program, site);
         let site = candidate.report_site.as_ref();
+        let site = site.filter(|site| !self.only || is_only(site));
         let observation = site.map(|site| catching(candidate.program, site));
         match observation.filter(|observation| !observation.is_empty()) {
             Some(observation) => Wish::Run(observation),
@@ -85,7 +96,7 @@ impl Observer for SameCaught {
 
     fn objection(&self, _: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
         let caught = exceptions(observed.stderr);
-        let is_same = self.0.is_among(observed.outcome, &caught);
+        let is_same = self.caught.is_among(observed.outcome, &caught);
         (!is_same).then_some(Verdict::Vacuous)
     }
 }
@@ -100,13 +111,13 @@ impl Check for SameCaught {
     }
 
     fn describe(&self) -> Vec<String> {
-        let first = self.0.headline();
+        let first = self.caught.headline();
         vec![format!(
             "caught: the script catches `{first}`; so must every candidate"
         )]
     }
 
     fn findings(&self) -> Value {
-        serde_json::to_value(&self.0).unwrap_or_default()
+        serde_json::to_value(self).unwrap_or_default()
     }
 }
