@@ -8,10 +8,10 @@ class LookupFailed(Exception):
 def retried():
     def decorate(function):
         @functools.wraps(function)
-        def wrapper(*args):
+        def wrapper(*args, **kwargs):
             for attempt in range(3):
                 try:
-                    return function(*args)
+                    return function(*args, **kwargs)
                 except KeyError as error:
                     last = error
             raise LookupFailed(f"{function.__name__} failed 3 times") from last
