@@ -388,7 +388,8 @@ fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
     }
     // Who is given keys takes no object for them.
     let name = |kind| str::strip_suffix(kind, EMPTY).unwrap_or(kind);
-    if name(kind) != "dict" && !is_constant(kind) && known.iter().all(|kind| name(kind) == "dict") {
+    let is_container = CONTAINERS.contains(&name(kind));
+    if !is_constant(kind) && !is_container && known.iter().all(|kind| name(kind) == "dict") {
         return false;
     }
     kind != "None" && (!is_constant(kind) || known.iter().any(|known| is_constant(known)))
