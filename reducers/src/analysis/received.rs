@@ -322,8 +322,9 @@ const CALLED: &str = "call of ";
 /// Whether a name stands for what packages receive by other means than calls by name.
 fn is_received_otherwise(name: &str) -> bool {
     let marks = [RETURNED, LEFT, CALLED, TRUTH, FAILED, STATE];
-    let names = [SUBSCRIPTS.as_slice(), &[HOLDING, CHILD]].concat();
-    names.contains(&name) || marks.iter().any(|mark| name.starts_with(mark))
+    SUBSCRIPTS.contains(&name)
+        || [HOLDING, CHILD].contains(&name)
+        || marks.iter().any(|mark| name.starts_with(mark))
 }
 
 /// The names of the functions among some operations.
