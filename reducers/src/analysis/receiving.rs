@@ -1,5 +1,6 @@
 //! What makes a program write down what the functions and methods of packages receive and what they
-//! get back from its own, and which of its operations hand things to packages. Called by the judge; proposes nothing.
+//! get back from its own, and how processes fail that it starts; which of its operations hand things
+//! to packages. Called by the judge; proposes nothing.
 
 use std::collections::BTreeSet;
 

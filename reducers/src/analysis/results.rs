@@ -1,7 +1,7 @@
-//! Which of the functions that packages call return something: functions that are passed on, those
-//! with imported decorators, and methods that the program itself does not name. A package that gets
-//! nothing back does something else, often in the same words. Goes by names. Called by the judge;
-//! proposes nothing.
+//! Which of the functions that packages call return something, and how many arguments they need:
+//! functions that are passed on, those with imported decorators, and methods that the program itself
+//! does not name. A package that gets nothing back does something else, often in the same words.
+//! Goes by names. Called by the judge; proposes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

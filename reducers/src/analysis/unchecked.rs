@@ -1,8 +1,8 @@
 //! What no run of a program checks: code under a condition that is a constant, and calls in it that
 //! can only fail, which a compiler reads all the same; handlers of any exception, which report the
 //! right one as well; collections in which one key stands for all; messages that are formatted, and
-//! methods that are awaited, only if nothing fails before; threads that nobody waits for; constants that are called. Goes by names. Called by the judge, which compares a
-//! candidate with the script.
+//! methods that are awaited, only if nothing fails before; threads that nobody waits for; constants
+//! that are called. Goes by names. Called by the judge, which compares a candidate with the script.
 
 use crate::{
     analysis::names::imported_modules,

@@ -22,6 +22,7 @@ def keep_said(child, arguments, named):
 
 
 def say_end(child):
+    """Passes on what a child said, unless it was read already, and writes down how it failed."""
     kept = getattr(child, "_minrepro_said", None)
     said = b""
     if kept is not None:

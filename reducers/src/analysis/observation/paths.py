@@ -52,6 +52,7 @@ def watch(frame, event, argument):
 
 
 def fail(kind, error, trace, report=sys.excepthook):
+    """Notes which exception ends the program."""
     failures.append(raised.get(id(error)))
     report(kind, error, trace)
 
