@@ -57,6 +57,19 @@ def fail(kind, error, trace, report=sys.excepthook):
     report(kind, error, trace)
 
 
+def watch_running(frame):
+    """Watches the frames that the program is in already; a tracer is asked about new ones only."""
+    while frame is not None:
+        is_own = frame.f_code.co_filename == is_aside.__code__.co_filename
+        if package_of(frame) == "__main__" and not is_own:
+            if frame.f_trace:
+                frame.f_trace = both(watch, frame.f_trace)
+            else:
+                frame.f_trace = watch
+                frame.f_trace_lines = False
+        frame = frame.f_back
+
+
 def noting(frame):
     code = frame.f_code
     package = package_of(frame)
@@ -133,3 +146,4 @@ atexit.register(end)
 sys.excepthook = fail
 threading.settrace(trace)
 sys.settrace(trace)
+watch_running(sys._getframe())
