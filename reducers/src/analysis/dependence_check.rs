@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 
 pub use makers::Receivers;
 pub(crate) use nodes::Nodes;
-pub use operands::packages_of_operands;
+pub use operands::{packages_of_arguments, packages_of_operands};
 pub(crate) use operations::constant;
 pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};

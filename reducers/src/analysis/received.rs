@@ -3,10 +3,19 @@
 //! an empty text in the place of one that is not, does something else in the same words. Called by
 //! the judge; proposes nothing.
 
+mod kinds;
+mod values;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use self::{
+    kinds::{
+        EMPTY, are_keys_of, holds_objects, is_alike, is_as_good, is_for_row, is_number, kinds,
+    },
+    values::{GivenValue, GivenValues, has_letters_of, is_left_of},
+};
 use crate::{
     analysis::{
         dependence_check::Operations,
@@ -16,15 +25,6 @@ use crate::{
     },
     syntax::Program,
 };
-
-/// The mark of the kind of an empty container.
-const EMPTY: &str = ", empty";
-
-/// The kinds of the language's containers.
-const CONTAINERS: [&str; 5] = ["dict", "frozenset", "list", "set", "tuple"];
-
-/// The kind of a generator that has nothing left.
-const SPENT: &str = "spent";
 
 /// The mark of functions and methods of the language's own.
 const OF_LANGUAGE: &str = "builtin ";
@@ -37,79 +37,6 @@ const HOLDER: &str = "";
 
 /// The mark of what a run writes down about a call.
 const MARK: &str = "received ";
-
-/// A value that a call received.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-enum GivenValue {
-    /// Its kind alone; an empty one for what is handed out one by one.
-    Kind([String; 1]),
-    /// Its kind and its text.
-    Plain(String, String),
-    /// Its kind and its parts.
-    Parts(String, Vec<GivenValue>),
-}
-
-impl GivenValue {
-    fn kind(&self) -> &str {
-        match self {
-            Self::Kind([kind]) | Self::Plain(kind, _) | Self::Parts(kind, _) => kind,
-        }
-    }
-
-    fn parts(&self) -> &[Self] {
-        match self {
-            Self::Parts(_, parts) => parts,
-            _ => &[],
-        }
-    }
-
-    /// Whether a value is what is left of this one, or any where nothing is known of it.
-    fn has_left(&self, other: &Self) -> bool {
-        if self.kind().is_empty() {
-            return true;
-        }
-        match (self, other) {
-            (Self::Parts(kind, whole), Self::Parts(other, left)) => {
-                let mut parts = whole.iter();
-                kind == other
-                    && left
-                        .iter()
-                        .all(|part| parts.any(|of_whole| of_whole.has_left(part)))
-                    && (!has_both_answers(whole) || left.is_empty() || has_both_answers(left))
-            }
-            // The time of two runs may be one second, and that of a third the next.
-            (Self::Plain(kind, known), Self::Plain(other, text)) => {
-                kind == other && (known == text || tells_time(known) && tells_time(text))
-            }
-            _ => self.kind() == other.kind(),
-        }
-    }
-}
-
-/// Whether a text holds a time of day.
-fn tells_time(text: &str) -> bool {
-    let mut parts = text.as_bytes().windows("00:00:00".len());
-    parts.any(|part| {
-        part.iter().enumerate().all(|(at, byte)| match at {
-            2 | 5 => *byte == b':',
-            _ => byte.is_ascii_digit(),
-        })
-    })
-}
-
-/// Whether some values hold both `True` and `False`: a mask that selects something selects all, or
-/// nothing, if it holds one of them alone.
-fn has_both_answers(values: &[GivenValue]) -> bool {
-    let holds = |answer: &str| {
-        let mut values = values.iter();
-        values.any(|value| matches!(value, GivenValue::Plain(kind, text) if kind == "bool" && text == answer))
-    };
-    holds("True") && holds("False")
-}
-
-/// The values that a call received, by position or name; the object of a method has none.
-type GivenValues = BTreeMap<String, GivenValue>;
 
 /// What calls received, by the name of the function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,6 +127,37 @@ impl Received {
         self
     }
 
+    /// The same, with the texts that failing calls get unknown where they differ in other runs.
+    #[must_use]
+    pub fn with_steady_texts(mut self, other_runs: &[Self]) -> Self {
+        for (name, calls) in &mut self.calls {
+            if !name.starts_with(FAILED) {
+                continue;
+            }
+            let gets = |other: &Self, place: &str, value: &GivenValue| {
+                let mut calls = other.calls.get(name).into_iter().flatten();
+                calls.any(|call| call.get(place) == Some(value))
+            };
+            for (place, value) in calls.iter_mut().flatten() {
+                let mut others = other_runs.iter();
+                if value.text().is_some() && !others.all(|other| gets(other, place, value)) {
+                    *value = GivenValue::Kind([value.kind().to_owned()]);
+                }
+            }
+        }
+        self
+    }
+
+    /// Whether a call that fails gets `None`, or something empty.
+    pub fn fails_on_nothing(&self) -> bool {
+        let failed = self
+            .calls
+            .iter()
+            .filter(|(name, _)| name.starts_with(FAILED));
+        let mut values = failed.flat_map(|(_, calls)| calls).flatten();
+        values.any(|(_, value)| value.is_nothing())
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
@@ -253,7 +211,9 @@ impl Received {
                 // A function is not a method that has its name.
                 let is_method = |call: &GivenValues| call.contains_key(HOLDER);
                 let is_known = |call| known.iter().any(|of| is_method(of) == is_method(call));
-                if name.starts_with(FAILED) && !its.iter().all(is_known) {
+                if name.starts_with(FAILED)
+                    && !(its.iter().all(is_known) && have_texts_of(its, known))
+                {
                     return false;
                 }
                 let has_keys = are_keys_of(its, known);
@@ -288,13 +248,16 @@ fn states(calls: &[GivenValues]) -> BTreeSet<&str> {
     holding.map(|(state, _)| state.as_str()).collect()
 }
 
-/// Whether anything that calls receive is an object of a class, and not a constant or a container.
-fn holds_objects(calls: &[GivenValues]) -> bool {
-    let mut values = calls.iter().flat_map(BTreeMap::values);
-    values.any(|value| {
-        let kind = value.kind();
-        let name = kind.strip_suffix(EMPTY).unwrap_or(kind);
-        !(kind.is_empty() || is_constant(kind) || CONTAINERS.contains(&name))
+/// Whether the texts that calls get that fail are left of those that others get in the same places.
+fn have_texts_of(its: &[GivenValues], known: &[GivenValues]) -> bool {
+    its.iter().flatten().all(|(place, value)| {
+        let Some(text) = value.text() else {
+            return true;
+        };
+        let mut known = known.iter().filter_map(|call| call.get(place)).peekable();
+        // A text that is not known may be any.
+        known.peek().is_none()
+            || known.any(|known| known.text().is_none_or(|whole| has_letters_of(text, whole)))
     })
 }
 
@@ -333,155 +296,6 @@ pub(super) fn called(operations: &Operations) -> BTreeSet<&str> {
     calls
         .filter_map(|operation| Some(operation.split_once("()")?.0))
         .collect()
-}
-
-/// Whether a call receives what is left of another's arguments.
-fn is_left_of(call: &GivenValues, whole: &GivenValues) -> bool {
-    let mut values = call.iter();
-    values.all(|(place, value)| {
-        let known = whole.get(place);
-        known.is_some_and(|known| known.has_left(value))
-    })
-}
-
-/// Whether a value of a kind has the type of one of known kinds. A number is as good as another.
-fn is_alike(kind: &str, known: &BTreeSet<&str>) -> bool {
-    known.contains(kind)
-        || known.contains("")
-        || known.contains(format!("{kind}{EMPTY}").as_str()) && is_constant(kind)
-        || is_number(kind) && known.iter().any(|known| is_number(known)) && is_as_good(kind, known)
-}
-
-/// Whether a kind is one of numbers.
-fn is_number(kind: &str) -> bool {
-    const NUMBERS: [&str; 3] = ["zero ", "finite ", "odd "];
-    NUMBERS.iter().any(|size| kind.starts_with(size))
-}
-
-/// Whether a kind is one of constants.
-fn is_constant(kind: &str) -> bool {
-    let name = kind.strip_suffix(EMPTY).unwrap_or(kind);
-    matches!(name, "None" | "bool" | "bytes" | "str") || is_number(kind)
-}
-
-/// Whether a value of a kind says as much as those of known kinds: an object may be replaced by
-/// another, but not by a constant, and nothing by something that is empty, zero or no number. A
-/// generator that has nothing left is not one that never had anything.
-fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
-    if kind == SPENT || known.iter().all(|known| *known == SPENT) {
-        return known.contains(kind);
-    }
-    if known.contains(kind) {
-        return true;
-    }
-    // What is handed out one by one may be written out, but a text is a row of letters.
-    if known.contains("") {
-        return !matches!(kind, "str" | "bytes") || known.iter().any(|known| is_constant(known));
-    }
-    if let Some(full) = kind.strip_suffix(EMPTY) {
-        return !known.contains(full) && !is_constant(kind);
-    }
-    if is_number(kind) {
-        let size = kind.split(' ').next().unwrap_or(kind);
-        let mut known_numbers = known.iter().filter(|known| is_number(known));
-        return known_numbers.any(|known| known.starts_with(size))
-            || kind.starts_with("finite") && known.iter().any(|known| is_constant(known));
-    }
-    // Who is given keys takes no object for them.
-    let name = |kind| str::strip_suffix(kind, EMPTY).unwrap_or(kind);
-    let is_container = CONTAINERS.contains(&name(kind));
-    if !is_constant(kind) && !is_container && known.iter().all(|kind| name(kind) == "dict") {
-        return false;
-    }
-    kind != "None" && (!is_constant(kind) || known.iter().any(|known| is_constant(known)))
-}
-
-/// Whether a kind is one of single things in the place of rows.
-fn is_for_row(kind: &str, known: &BTreeSet<&str>) -> bool {
-    (is_number(kind) || matches!(kind, "str" | "bytes")) && known.iter().all(|kind| is_row(kind))
-}
-
-/// Whether a kind is one of rows of parts.
-fn is_row(kind: &str) -> bool {
-    matches!(kind, "list" | "tuple")
-}
-
-/// The kinds of what calls receive, by the place, and of the parts of it, by the kind of the whole
-/// as well, since an object that replaces another has other parts, and by their keys.
-fn kinds(calls: &[GivenValues]) -> BTreeMap<(&str, Option<&str>), BTreeSet<&str>> {
-    let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
-    for (place, value) in calls.iter().flatten() {
-        let place = place.as_str();
-        let whole = found.entry((place, None)).or_default();
-        whole.insert(value.kind());
-        let of = if is_row(value.kind()) {
-            "row"
-        } else {
-            value.kind()
-        };
-        let parts = found.entry((place, Some(of))).or_default();
-        parts.extend(value.parts().iter().map(GivenValue::kind));
-        for (key, value) in keyed(value) {
-            // Texts are in quotes, so no key is taken for a kind.
-            let of_key = found.entry((place, Some(key))).or_default();
-            of_key.insert(value.kind());
-        }
-    }
-    // Of what has no known parts, nothing is known.
-    found.retain(|_, kinds| !kinds.is_empty());
-    found
-}
-
-/// The values in a dictionary, and in those in it, that have texts for keys.
-fn keyed(value: &GivenValue) -> Vec<(&str, &GivenValue)> {
-    let mut found = Vec::new();
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        open.extend(value.parts());
-        if value.kind() == "dict" {
-            let pairs = value.parts().chunks_exact(2);
-            found.extend(pairs.filter_map(|pair| match pair {
-                [GivenValue::Plain(kind, key), value] if kind == "str" => {
-                    Some((key.as_str(), value))
-                }
-                _ => None,
-            }));
-        }
-    }
-    found
-}
-
-/// Whether the texts that are keys of what calls receive are keys of what others receive in the same
-/// places.
-fn are_keys_of(its: &[GivenValues], known: &[GivenValues]) -> bool {
-    let (its, known) = (keys(its), keys(known));
-    its.iter().all(|(place, its)| {
-        let known = known.get(place);
-        known.is_none_or(|known| its.is_subset(known))
-    })
-}
-
-/// The texts that are keys of what calls receive, by the place and the depth in it.
-fn keys(calls: &[GivenValues]) -> BTreeMap<(&str, usize), BTreeSet<&str>> {
-    let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
-    for (place, value) in calls.iter().flatten() {
-        let mut open = vec![(0, value)];
-        while let Some((depth, value)) = open.pop() {
-            open.extend(value.parts().iter().map(|part| (depth + 1, part)));
-            if value.kind() == "dict" {
-                let keys = value.parts().iter().step_by(2);
-                let keys = keys.filter_map(|key| match key {
-                    GivenValue::Plain(kind, text) if kind == "str" => Some(text.as_str()),
-                    _ => None,
-                });
-                found
-                    .entry((place.as_str(), depth))
-                    .or_default()
-                    .extend(keys);
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]
@@ -605,6 +419,40 @@ mod tests {
         let negative = r#"{"negative": ["bool", "True"]}"#;
         assert!(!script.allows(&of(&[("state of unpack", negative)])));
         assert!(script.allows(&of(&[("state of unpack", "{}")])));
+    }
+
+    #[test]
+    fn what_fails_gets_what_is_left_of_the_texts() {
+        let of = |text: &str| {
+            let call = format!(r#"{{"": ["Connection"], "0": ["str", "'{text}'"]}}"#);
+            read(&[("failed execute", call.as_str())]).by(&Operations::new())
+        };
+        let script = of("DELETE FROM users WHERE id = 12");
+        assert!(script.clone().allows(&of("DELETE FROM users WHERE id = 3")));
+        assert!(script.allows(&of("DELETE FROM users")) && script.allows(&of("x")));
+        assert!(!script.allows(&of("INSERT INTO users")));
+        // It differs from run to run.
+        let varies = script.clone().with_steady_texts(&[of("DELETE FROM other")]);
+        assert!(varies.allows(&of("INSERT INTO users")));
+        let steady = script.clone().with_steady_texts(&[script]);
+        assert!(!steady.allows(&of("INSERT INTO users")));
+        assert!(!steady.fails_on_nothing());
+        let nothing = r#"{"0": ["list, empty", []]}"#;
+        assert!(read(&[("failed mean", nothing)]).fails_on_nothing());
+    }
+
+    #[test]
+    fn what_is_no_function_is_not_replaced_by_one() {
+        let of = |kind: &str| {
+            let call = format!(r#"{{"0": [{kind:?}]}}"#);
+            read(&[("f", &call)]).by(&["f()".to_owned()].into())
+        };
+        let function = of("function");
+        assert!(!of("object").allows(&function) && !of("None").allows(&function));
+        assert!(function.allows(&function) && of("class").allows(&function));
+        assert!(of("Module, callable").allows(&function));
+        assert!(function.allows(&of("object")) && of("").allows(&function));
+        assert!(of("Module, callable").allows(&of("Module")));
     }
 
     #[test]

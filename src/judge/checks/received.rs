@@ -51,7 +51,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     } else {
         // A constructor may run long before the failure, and its object keep what it got.
         let by_constructors = made_by_constructors(script.program);
-        one.clone().by(&(&calls.operations | &by_constructors))
+        let operations = &calls.operations | &by_constructors;
+        one.clone().by(&operations).with_steady_texts(others)
     };
     let received = received.with_definitions_of(script.program);
     Ok((!received.is_empty()).then(|| Box::new(received) as Box<dyn Check>))

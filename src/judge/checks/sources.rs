@@ -8,10 +8,12 @@ use std::collections::BTreeSet;
 use minrepro_reducers::{
     analysis::{
         dependence_check::{
-            Operations, ReportSite, include, operations, packages, packages_of_operands,
+            Operations, ReportSite, include, operations, packages, packages_of_arguments,
+            packages_of_operands,
         },
         keywords::{Keywords, Signatures, are_given, keywords},
         producers::{Producer, asks_for_missing, missing_name, owner_class, produces},
+        received::Received,
     },
     syntax::Program,
 };
@@ -21,6 +23,7 @@ use serde_json::Value;
 use super::{
     super::{
         check::{Applied, Check, Checks, Kind, Script},
+        error::BaselineFailure,
         measure::Measure,
         objection::Shown,
     },
@@ -46,7 +49,7 @@ pub(super) const KIND: Kind = Kind {
 const NO_LOOKUP: &str = "is not subscriptable";
 
 /// Refuses candidates that fail on what something else gave.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Sources {
     /// The packages on one of which the failing statement must depend, if it depends on any.
     packages: BTreeSet<String>,
@@ -61,31 +64,72 @@ struct Sources {
     /// Whether each thing that it looks something up in depends on packages.
     #[serde(default)]
     has_foreign_operands: bool,
+    /// The packages on one of which an argument of the failing call must depend, if that gets
+    /// nothing: what made nothing of something is why it fails.
+    #[serde(default)]
+    of_nothing: BTreeSet<String>,
     /// Whether a library must call the failing function: it then says what the function works on.
     is_called_by_library: bool,
 }
 
-/// Applies if a line of the script does not find something in what a library gave it.
+/// Applies if a line of the script does not find something in what a library gave it, or gives
+/// another library nothing.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
-    let Script { probe, program, .. } = script;
+    let Script { probe, .. } = script;
     if script.is_flaky || matches!(probe.measure, Measure::Test(_)) {
         return Ok(None);
     }
     let exception = script
         .showing
         .and_then(|showing| showing.exception.as_ref())
-        .filter(|_| probe.measure.has_mechanism())
-        .filter(|raised| claim(raised).is_none() && reports_absence(raised));
+        .filter(|_| probe.measure.has_mechanism());
     let Some(exception) = exception else {
         return Ok(None);
     };
+    let check = if claim(exception).is_none() && reports_absence(exception) {
+        of_absence(script, so_far, exception)?
+    } else {
+        Sources {
+            of_nothing: of_nothing(script, so_far, exception)?,
+            ..Sources::default()
+        }
+    };
+    let applies =
+        check.is_called_by_library || !check.packages.is_empty() || !check.of_nothing.is_empty();
+    Ok(applies.then(|| Box::new(check) as Box<dyn Check>))
+}
+
+/// The packages that made nothing of something which a call then gets that fails.
+fn of_nothing(
+    script: &Script<'_>,
+    so_far: &Checks,
+    exception: &Exception,
+) -> Result<BTreeSet<String>, BaselineFailure> {
+    let Script { program, .. } = script;
+    let frames = own_lines(exception);
+    let arguments = packages_of_arguments(program, &frames, None);
+    if is_exact(so_far) || arguments.iter().all(BTreeSet::is_empty) {
+        return Ok(BTreeSet::new());
+    }
+    let calls = script.library_calls()?;
+    let mut told = calls.iter().flat_map(|calls| &calls.told);
+    let fails_on_nothing = told.all(|told| Received::read(told).fails_on_nothing());
+    let found = arguments.into_iter().flatten();
+    Ok(found
+        .filter(|_| calls.is_some() && fails_on_nothing)
+        .collect())
+}
+
+/// What candidates must depend on if the script fails for the lack of something.
+fn of_absence(
+    script: &Script<'_>,
+    so_far: &Checks,
+    exception: &Exception,
+) -> Result<Sources, BaselineFailure> {
+    let Script { probe, program, .. } = script;
     let mut check = Sources {
-        packages: BTreeSet::new(),
-        operations: Operations::new(),
-        keywords: Keywords::new(),
-        signatures: Signatures::new(),
-        has_foreign_operands: false,
         is_called_by_library: is_called_by_library(exception) && !is_exact(so_far),
+        ..Sources::default()
     };
     let frames = own_lines(exception);
     // If the script does not name what is missing, the library's own lookup is at fault.
@@ -109,8 +153,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             check.keywords = keywords(program, &check.signatures);
         }
     }
-    let applies = check.is_called_by_library || !check.packages.is_empty();
-    Ok(applies.then(|| Box::new(check) as Box<dyn Check>))
+    Ok(check)
 }
 
 /// Whether an exception says that something is not there.
@@ -166,6 +209,13 @@ impl Check for Sources {
             let found = packages_of_operands(shown.program, &shown.failed_at, None);
             !found.iter().any(BTreeSet::is_empty)
         };
+        let gets_nothing_of_it = || {
+            let found = packages_of_arguments(shown.program, &shown.failed_at, None);
+            self.of_nothing.is_empty()
+                || found
+                    .iter()
+                    .any(|found| !self.of_nothing.is_disjoint(found))
+        };
         let has_operations = || {
             let site = ReportSite::Raised(shown.failed_at.clone());
             let found = operations(shown.program, &site, None).into_iter();
@@ -174,17 +224,18 @@ impl Check for Sources {
         };
         let holds = (!self.is_called_by_library || shown.is_called_by_library)
             && is_of_packages()
+            && gets_nothing_of_it()
             && (!self.has_foreign_operands || has_operands())
             && (self.operations.is_empty() || has_operations());
         (!holds).then_some(Verdict::Vacuous)
     }
 
     fn claim(&self) -> Option<String> {
-        if self.packages.is_empty() {
+        let names = self.packages.iter().chain(&self.of_nothing);
+        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+        if names.is_empty() {
             return Some("it fails in a function that a library calls".to_owned());
         }
-        let names = self.packages.iter().map(|name| format!("`{name}`"));
-        let names: Vec<String> = names.collect();
         Some(format!("it fails on what {} gave", names.join(" or ")))
     }
 

@@ -1,9 +1,10 @@
-//! The packages on which each thing depends that a failing statement looks something up in.
+//! The packages on which each thing depends that a failing statement looks something up in, or gives
+//! to a call.
 
 use std::collections::BTreeSet;
 
 use crate::{
-    analysis::dependence_check::{Nodes, ReportSite, Rest, told},
+    analysis::dependence_check::{Nodes, ReportSite, Rest, WORDLESS, told},
     syntax::{AnyNodeRef, Program, Ranged, TextRange},
     trace::evidence::Evidence,
 };
@@ -16,15 +17,40 @@ pub fn packages_of_operands(
     frames: &[u32],
     evidence: Option<&Evidence>,
 ) -> Vec<BTreeSet<String>> {
+    of_parts(program, frames, evidence, &operands)
+}
+
+/// The packages on which each argument depends of the calls in a failing statement, given the lines
+/// of its frames, outermost first.
+pub fn packages_of_arguments(
+    program: &Program,
+    frames: &[u32],
+    evidence: Option<&Evidence>,
+) -> Vec<BTreeSet<String>> {
+    of_parts(program, frames, evidence, &arguments)
+}
+
+/// The packages on which some parts of a failing statement depend. A loop that only repeats it
+/// makes none of them.
+fn of_parts(
+    program: &Program,
+    frames: &[u32],
+    evidence: Option<&Evidence>,
+    parts: &dyn Fn(&Nodes<'_>, usize) -> Vec<TextRange>,
+) -> Vec<BTreeSet<String>> {
     let site = ReportSite::Raised(frames.to_vec());
     let found = told(program, &site, evidence, &|outline, nodes, frames| {
         let Some(&last) = frames.last() else {
             return Vec::new();
         };
-        let operands = operands(nodes, last).into_iter();
-        operands
-            .map(|part| Rest::of(outline, nodes).origin(last, part, &frames).modules)
-            .collect()
+        let parts = parts(nodes, last).into_iter();
+        let packages = parts.map(|part| {
+            let mut origin = Rest::of(outline, nodes).flow().origin(last, part, &frames);
+            let is_wordy = |package: &String| !WORDLESS.contains(&package.as_str());
+            origin.modules.retain(is_wordy);
+            origin.modules
+        });
+        packages.collect()
     });
     found.into_iter().flatten().collect()
 }
@@ -36,6 +62,13 @@ fn operands(nodes: &Nodes<'_>, statement: usize) -> Vec<TextRange> {
         .filter_map(AnyNodeRef::as_expr_subscript);
     let read = subscripts.filter(|subscript| subscript.ctx.is_load());
     read.map(|subscript| subscript.value.range()).collect()
+}
+
+/// What a statement gives to the calls in it.
+fn arguments(nodes: &Nodes<'_>, statement: usize) -> Vec<TextRange> {
+    let calls = nodes[statement].iter().filter_map(AnyNodeRef::as_expr_call);
+    let given = calls.flat_map(|call| call.arguments.arguments_source_order());
+    given.map(|argument| argument.value().range()).collect()
 }
 
 #[cfg(test)]
@@ -63,5 +96,17 @@ mod tests {
             "import collections\ncollections.Counter()[None['x']] = 0\n",
             &[&[]],
         );
+    }
+
+    #[test]
+    fn each_argument_has_its_own_packages() {
+        let text = "import itertools, statistics\nclass Report:\n    def groups(self):\n        return dict(itertools.groupby([1]))\n    def sum(self):\n        for key, rows in self.groups().items():\n            values = [row for row in rows]\n            statistics.mean(values)\nReport().sum()\n";
+        let program = Program::parse(text).unwrap();
+        let found = packages_of_arguments(&program, &[9, 8], None);
+        assert_eq!(found, [["itertools".to_owned()].into()]);
+        let text = "import itertools, statistics\nfor _ in itertools.groupby([1]):\n    values = []\n    statistics.mean(values)\n";
+        let program = Program::parse(text).unwrap();
+        let found = packages_of_arguments(&program, &[4], None);
+        assert_eq!(found, [BTreeSet::new()]);
     }
 }

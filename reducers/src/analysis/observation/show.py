@@ -1,5 +1,6 @@
 import builtins
 import gc
+import io
 import json
 import numbers
 import re
@@ -82,6 +83,19 @@ def short(text):
     return [text] if len(text) <= 200 else ["%s... %08x" % (text[:100], zlib.crc32(text.encode()))]
 
 
+def holds_nothing(value):
+    """Whether it is an object of a package that says that it is empty, or a file in memory that is."""
+    if isinstance(value, (io.BytesIO, io.StringIO)):
+        return not value.closed and not value.getvalue()
+    size = getattr(type(value), "__len__", None)
+    if size is None or getattr(size, "__module__", None) == "__main__":
+        return False
+    try:
+        return len(value) == 0
+    except Exception:
+        return False
+
+
 def is_spent(value):
     """Whether it is a generator that has nothing left."""
     return isinstance(value, type(_ for _ in ())) and value.gi_frame is None
@@ -124,7 +138,7 @@ def described(value, depth=4):
     if is_spent(value):
         return ["spent"]
     # Whatever is handed out one by one may be written out as a list.
-    if hasattr(kind, "__next__") or kind in HANDED_OUT:
+    if hasattr(kind, "__next__") and not isinstance(value, io.IOBase) or kind in HANDED_OUT:
         return [""]
     name = foreign(value)
     if hasattr(kind, "dtype"):
@@ -133,7 +147,9 @@ def described(value, depth=4):
         shape = tuple(value.shape)
         name += " without dimensions" if not shape else ", empty" if 0 in shape else ""
         return [name, str(shape)]
-    return [name]
+    # What is awaited is a call that is under way.
+    is_callable = callable(value) or hasattr(kind, "__await__")
+    return [name + ", empty" * holds_nothing(value) + ", callable" * is_callable]
 
 
 def given(function, arguments, named):

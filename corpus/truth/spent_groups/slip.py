@@ -1,0 +1,3 @@
+import statistics
+
+statistics.mean([])
