@@ -7,6 +7,7 @@
 
 mod conditions;
 mod effects;
+mod elsewhere;
 mod fields;
 mod makers;
 mod nodes;
@@ -96,7 +97,8 @@ pub fn operations(
     evidence: Option<&Evidence>,
 ) -> Vec<Operations> {
     told(program, report_site, evidence, &|outline, nodes, frames| {
-        Rest::of(outline, nodes).of_frames(frames).operations()
+        let rest = Rest::of(outline, nodes).everywhere();
+        rest.of_frames(frames).operations()
     })
 }
 
@@ -261,7 +263,7 @@ fn is_exit(node: &AnyNodeRef<'_>) -> bool {
 }
 
 /// The executed statements that say most of some words: those whose literals hold them or, if these
-/// only assign them, the calls of others' functions that get them.
+/// only assign them, the calls of others' functions that get them, and what ends the program.
 fn telling(outline: &StatementTree<'_>, nodes: &Nodes<'_>, words: &BTreeSet<String>) -> Vec<usize> {
     let is_docstring = |statement: usize| {
         let stmt = outline.statements[statement].node.as_stmt_expr();
@@ -282,6 +284,10 @@ fn telling(outline: &StatementTree<'_>, nodes: &Nodes<'_>, words: &BTreeSet<Stri
     }
     let own = outline.program.defined_names();
     let calls = executed.into_iter().filter(|&statement| {
+        // What ends the program says why.
+        if outline.statements[statement].node.is_stmt_raise() {
+            return nodes[statement].iter().any(is_exit);
+        }
         let stmt = outline.statements[statement].node.as_stmt_expr();
         let call = stmt.and_then(|stmt| stmt.value.as_call_expr());
         call.is_some_and(|call| match &*call.func {

@@ -26,6 +26,7 @@ pub mod number_rows;
 pub mod observation;
 pub mod omissions;
 pub mod own_classes;
+pub mod own_operators;
 pub mod package_classes;
 pub mod package_functions;
 pub mod polarity;

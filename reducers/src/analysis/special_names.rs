@@ -35,16 +35,20 @@ pub(crate) fn is_special(name: &str) -> bool {
     inner(name).is_some()
 }
 
+/// Whether a name is that of a method for a binary operator, of any form.
+pub(crate) fn is_operator(name: &str) -> bool {
+    let listed = |name: &str| OPERATORS.split(' ').any(|listed| listed == name);
+    inner(name).is_some_and(|name| {
+        let other_form = name.strip_prefix(['r', 'i']);
+        listed(name) || other_form.is_some_and(listed)
+    })
+}
+
 /// Whether a name is special to a library, not to the language: the library may ask whether an
 /// object has it without ever calling it.
 pub(crate) fn is_of_library(name: &str) -> bool {
-    let lists = |list: &str, name: &str| list.split(' ').any(|listed| listed == name);
-    inner(name).is_some_and(|name| {
-        let operator = name.strip_prefix(['r', 'i']);
-        !lists(OF_THE_LANGUAGE, name)
-            && !lists(OPERATORS, name)
-            && !operator.is_some_and(|name| lists(OPERATORS, name))
-    })
+    let is_of_language = |name: &str| OF_THE_LANGUAGE.split(' ').any(|listed| listed == name);
+    !is_operator(name) && inner(name).is_some_and(|name| !is_of_language(name))
 }
 
 /// Special names that a program needs to run at all, or by which it only shows itself.

@@ -36,6 +36,8 @@ pub fn failing(program: &Program, evidence: &Evidence) -> BTreeSet<ItemId> {
 
 /// All statements of a program, in source order, parents before children.
 pub(crate) struct StatementTree<'a> {
+    /// Whether a trace says which statements ran.
+    pub(crate) is_traced: bool,
     pub(crate) program: &'a Program,
     pub(crate) statements: Vec<Statement<'a>>,
     by_range: HashMap<(TextSize, TextSize), usize>,
@@ -112,6 +114,7 @@ impl<'a> StatementTree<'a> {
         let places = Statements::of(program);
         let tree = program.tree();
         let mut outline = Self {
+            is_traced: false,
             program,
             statements: Vec::new(),
             by_range: HashMap::new(),
@@ -258,6 +261,7 @@ impl<'a> StatementTree<'a> {
     }
 
     fn mark_executed(&mut self, evidence: &Evidence) {
+        self.is_traced = true;
         for index in (0..self.statements.len()).rev() {
             let statement = &self.statements[index];
             let header_end = statement

@@ -1,13 +1,13 @@
 //! Constants that a check shares with the rest of a program: an index that is also a setting, a
 //! value that is stored and expected back. Called by the judge; proposes nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{
     analysis::{dependence_check::ReportSite, watch::nearest_operands},
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange,
-        ast::{Arguments, Expr},
+        ast::{Arguments, Expr, Operator},
     },
 };
 
@@ -200,37 +200,94 @@ impl NumbersByPlace {
     }
 }
 
+/// The pairs of places in which a program reads the same variable, and nothing else stands in
+/// either.
+pub fn one_variable(program: &Program) -> Ties {
+    let variables = program.scopes().variables.iter().enumerate();
+    let uses = variables.flat_map(|(variable, its)| {
+        let uses = its.uses.iter();
+        uses.map(move |used| (used.range, variable))
+    });
+    let variables: HashMap<TextRange, usize> = uses.collect();
+    let mut read: BTreeMap<NumberPlace, Vec<Option<usize>>> = BTreeMap::new();
+    for (place, value) in places(program) {
+        let variable = variables.get(&value.range()).copied();
+        read.entry(place).or_default().push(variable);
+    }
+    let single = read
+        .iter()
+        .filter_map(|(place, variables)| match variables.as_slice() {
+            [Some(variable)] => Some((place, variable)),
+            _ => None,
+        });
+    let single: Vec<_> = single.collect();
+    let pairs = single
+        .iter()
+        .enumerate()
+        .flat_map(|(at, (place, variable))| {
+            let after = single[at + 1..].iter();
+            let same = after.filter(move |(_, other)| other == variable);
+            same.map(move |(other, _)| ((*place).clone(), (*other).clone()))
+        });
+    pairs.collect()
+}
+
+/// Whether the numbers that a candidate writes out in two places are the same where a program reads
+/// one variable.
+pub fn are_one_number(known: &Ties, candidate: &Program) -> bool {
+    let mut written: BTreeMap<NumberPlace, BTreeSet<&str>> = BTreeMap::new();
+    for (place, value) in numbers(candidate) {
+        let text = candidate.slice(value);
+        written.entry(place).or_default().insert(text);
+    }
+    known.iter().all(|(place, other)| {
+        let both = written.get(place).zip(written.get(other));
+        both.is_none_or(|(numbers, others)| !numbers.is_disjoint(others))
+    })
+}
+
 /// The numbers that a program writes out as indices and arguments, and what it compares others with.
 fn numbers(program: &Program) -> Vec<(NumberPlace, TextRange)> {
+    let numbers = places(program).into_iter();
+    let numbers = numbers.filter(|(_, value)| value.is_number_literal_expr());
+    numbers
+        .map(|(place, value)| (place, value.range()))
+        .collect()
+}
+
+/// The indices and arguments of a program, what it compares, and by what it divides.
+fn places(program: &Program) -> Vec<(NumberPlace, &Expr)> {
     let last = |expr: &Expr| {
         let text = program.slice(expr.range());
         text.rsplit('.').next().unwrap_or(text).to_owned()
     };
     let mut found = Vec::new();
-    let mut add = |place: NumberPlace, value: &Expr| {
-        if value.is_number_literal_expr() {
-            found.push((place, value.range()));
-        }
-    };
     for node in &program.tree().nodes {
         match node.node {
             AnyNodeRef::ExprSubscript(subscript) => {
-                add(format!("{}[]", last(&subscript.value)), &subscript.slice);
+                found.push((format!("{}[]", last(&subscript.value)), &*subscript.slice));
             }
             AnyNodeRef::ExprCompare(compare) => {
-                for operand in std::iter::once(&*compare.left).chain(&compare.comparators) {
-                    add("compared".to_owned(), operand);
-                }
+                let operands = std::iter::once(&*compare.left).chain(&compare.comparators);
+                found.extend(operands.map(|operand| ("compared".to_owned(), operand)));
+            }
+            AnyNodeRef::ExprBinOp(operation)
+                if matches!(
+                    operation.op,
+                    Operator::Div | Operator::FloorDiv | Operator::Mod
+                ) =>
+            {
+                found.push((operation.op.as_str().to_owned(), &*operation.right));
             }
             AnyNodeRef::ExprCall(call) => {
                 let called = last(&call.func);
                 let Arguments { args, keywords, .. } = &call.arguments;
                 for (place, value) in args.iter().enumerate() {
-                    add(format!("{called}({place})"), value);
+                    found.push((format!("{called}({place})"), value));
                 }
                 for keyword in keywords {
                     let name = keyword.arg.as_ref().map_or("", |arg| arg.as_str());
-                    add(format!("{called}({name}=)"), &keyword.value);
+                    found.push((format!("{called}({name}=)"), &keyword.value));
                 }
             }
             _ => {}
@@ -294,6 +351,20 @@ mod tests {
         assert!(!tied("plan = Plan(last=4)\nassert plan.rate == rates[1]\n"));
         assert!(tied("plan = Plan()\nassert plan.rate == rates[1]\n"));
         assert!(tied("plan = Plan(last=3)\nassert plan.rate == rates[n]\n"));
+    }
+
+    #[test]
+    fn what_is_one_variable_stays_one_number() {
+        let script = "def split(x, n):\n    return [x / n for _ in range(n)]\nf(len(x), m)\n";
+        let known = one_variable(&Program::parse(script).unwrap());
+        let pair = ("/".to_owned(), "range(0)".to_owned());
+        assert_eq!(known, BTreeSet::from([pair]));
+        let keeps = |text: &str| are_one_number(&known, &Program::parse(text).unwrap());
+        assert!(keeps("[5 / 2 for _ in range(2)]\n") && keeps("[5 / 2 for _ in range(n)]\n"));
+        assert!(keeps("5 / 2\n") && !keeps("[5 / 2 for _ in range(1)]\n"));
+        // What stands elsewhere, too, is no single place.
+        let twice = format!("{script}range(3)\n");
+        assert!(one_variable(&Program::parse(twice).unwrap()).is_empty());
     }
 
     #[test]

@@ -10,9 +10,12 @@ use minrepro_reducers::{
         filters::is_decided,
         keywords::{Keywords, Signatures, are_given, called_by_position, keywords},
         number_rows::{is_left_of, number_rows, zero_operands, zeros},
+        own_operators::{computing, go_on_computing},
         polarity::{Answers, answers, are_kept, reports_failure},
         same_sides::{compares_alike, compares_with_itself},
-        tied_constants::{Ties, are_tied, come_back, indices, round_trips, ties},
+        tied_constants::{
+            Ties, are_one_number, are_tied, come_back, indices, one_variable, round_trips, ties,
+        },
         truth_tests::OnlyCompared,
         watch::{asked, expects_constants, operands, sides, written_elements},
     },
@@ -74,6 +77,12 @@ struct Comparison {
     keywords: Keywords,
     /// The numbers that the condition shares with calls and indices elsewhere.
     ties: Ties,
+    /// The places in which it reads one variable.
+    #[serde(default)]
+    one_variable: Ties,
+    /// The operators of its own classes that compute.
+    #[serde(default)]
+    computing: BTreeSet<String>,
     /// The things that the script sets to a constant and compares with the same constant.
     round_trips: BTreeSet<String>,
     /// What its conditions compare without testing its truth.
@@ -193,12 +202,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     } else {
         signatures(probe, program)?
     };
-    let (keywords, ties, round_trips) = if is_controlled {
-        (Keywords::new(), Ties::new(), BTreeSet::new())
+    let (keywords, ties, one_variable, round_trips) = if is_controlled {
+        (Keywords::new(), Ties::new(), Ties::new(), BTreeSet::new())
     } else {
         (
             keywords(program, &signatures),
             ties(program, &site),
+            one_variable(program),
             round_trips(program),
         )
     };
@@ -216,6 +226,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         signatures,
         keywords,
         ties,
+        one_variable,
+        computing: computing(program),
         round_trips,
         only_compared: OnlyCompared::of(program),
         manner: Manner::of(program, &site),
@@ -276,7 +288,11 @@ impl Comparison {
                 return false;
             }
         }
-        if !are_tied(&self.ties, program, site) || self.written < written_elements(program, site) {
+        if !are_tied(&self.ties, program, site)
+            || !are_one_number(&self.one_variable, program)
+            || !(self.is_controlled || go_on_computing(&self.computing, program))
+            || self.written < written_elements(program, site)
+        {
             return false;
         }
         self.surplus.as_ref().is_none_or(|known| {

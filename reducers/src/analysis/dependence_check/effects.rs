@@ -130,6 +130,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_made_with_an_object_changes_it() {
+        check(
+            "import io, csv\nraw = io.StringIO()\nrows = csv.writer(raw)\nrows.writerow([1])\nassert raw.getvalue()\n",
+            &["StringIO()", "getvalue()", "writer()", "writerow()"],
+        );
+        check(
+            "import io, csv, gzip\nclass Writer:\n    def __init__(self, raw):\n        self.gz = gzip.GzipFile(raw)\n        self.text = io.TextIOWrapper(self.gz)\n        self.csv = csv.writer(self.text)\n    def write(self, row):\n        self.csv.writerow(row)\nraw = io.BytesIO()\nw = Writer(raw)\nw.write([1])\nassert raw.getvalue()\n",
+            &[
+                "BytesIO()",
+                "GzipFile()",
+                "TextIOWrapper()",
+                "getvalue()",
+                "writer()",
+                "writerow()",
+            ],
+        );
+    }
+
+    #[test]
     fn what_a_package_does_to_one_class_it_does_not_do_to_another() {
         check(
             "import lib\nclass A: pass\nclass B(A): pass\nlib.resolve(A)\nlib.resolve(B)\nassert lib.fields(B)\n",

@@ -82,6 +82,7 @@ impl Rest<'_, '_> {
             {
                 Vec::new()
             }
+            AnyNodeRef::ExprBinOp(it) if is_neutral(it.op, &it.right) => Vec::new(),
             AnyNodeRef::ExprBinOp(it) => vec![it.op.as_str().to_owned()],
             // What a mask selects, its inverse leaves out.
             AnyNodeRef::ExprUnaryOp(it) if it.op == UnaryOp::Invert => {
@@ -223,5 +224,16 @@ impl Rest<'_, '_> {
             }
             _ => false,
         })
+    }
+}
+/// Whether an operation by some operand leaves a value as it is.
+pub(super) fn is_neutral(operator: Operator, operand: &Expr) -> bool {
+    let number = operand.as_number_literal_expr();
+    let number = number.and_then(|number| number.value.as_int()?.as_u8());
+    match operator {
+        Operator::Add | Operator::Sub | Operator::BitOr | Operator::BitXor => number == Some(0),
+        Operator::LShift | Operator::RShift => number == Some(0),
+        Operator::Mult | Operator::Div | Operator::FloorDiv | Operator::Pow => number == Some(1),
+        Operator::Mod | Operator::BitAnd | Operator::MatMult => false,
     }
 }

@@ -34,7 +34,7 @@ impl Passing<'_, '_, '_> {
     /// object that a package makes.
     pub(super) fn changes(&self, statement: usize, passed: TextRange) -> Vec<usize> {
         let mut changes = self.changes_within(statement, passed, DEPTH);
-        changes.extend(self.changes_by_holder(statement, passed));
+        changes.extend(self.changes_by_holder(statement, passed, DEPTH));
         changes.extend(self.effects(passed));
         changes
             .extend(Some(statement).filter(|&statement| self.is_called_alone(statement, passed)));
@@ -67,6 +67,7 @@ impl Passing<'_, '_, '_> {
                 let mut changes: Vec<usize> = self.graph.changes_in_place(parameter).collect();
                 for (statement, range) in self.graph.uses(parameter) {
                     changes.extend(self.changes_within(statement, range, depth));
+                    changes.extend(self.changes_by_holder(statement, range, depth));
                 }
                 changes
             })
@@ -76,43 +77,76 @@ impl Passing<'_, '_, '_> {
     }
 
     /// The statements that change a value through an object which a package made with it, if a
-    /// statement keeps that object: `optimizer.step()` changes what `SGD` was given.
-    fn changes_by_holder(&self, statement: usize, given: TextRange) -> Vec<usize> {
+    /// statement keeps that object: `optimizer.step()` changes what `SGD` was given. So do those
+    /// that change it through another object, made with that one.
+    fn changes_by_holder(&self, statement: usize, given: TextRange, depth: usize) -> Vec<usize> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Vec::new();
+        };
         let Some(assign) = self.tree.statements[statement].node.as_stmt_assign() else {
             return Vec::new();
         };
         let (Some(call), [target]) = (assign.value.as_call_expr(), &*assign.targets) else {
             return Vec::new();
         };
-        if !call.arguments.range.contains_range(given) {
-            return Vec::new();
-        }
-        let class = self.imported.path(&call.func);
-        let class = class.filter(|path| {
-            let name = path.rsplit('.').next();
-            name.is_some_and(|name| name.starts_with(char::is_uppercase))
+        let maker = self.imported.path(&call.func).filter(|maker| {
+            let is_given = call.arguments.range.contains_range(given);
+            is_given && (is_class(maker) || self.is_object_of_package(given))
         });
-        let Some(class) = class else {
+        let Some(maker) = maker else {
             return Vec::new();
         };
-        let mut changes: Vec<usize> = match target {
-            Expr::Name(name) => {
-                let holder = self.graph.variable_at(name.range.start());
-                holder
-                    .into_iter()
-                    .flat_map(|holder| self.graph.changes_in_place(holder))
-                    .collect()
-            }
-            Expr::Attribute(attribute) => self
-                .graph
-                .attribute_changes_in_place(&attribute.attr)
-                .collect(),
-            _ => Vec::new(),
+        let (mut changes, uses): (Vec<usize>, Vec<(usize, TextRange)>) = match target {
+            Expr::Name(name) => match self.graph.variable_at(name.range.start()) {
+                Some(holder) => (
+                    self.graph.changes_in_place(holder).collect(),
+                    self.graph.uses(holder).collect(),
+                ),
+                None => return Vec::new(),
+            },
+            Expr::Attribute(attribute) => (
+                self.graph
+                    .attribute_changes_in_place(&attribute.attr)
+                    .collect(),
+                self.tree.reads_of(&attribute.attr).collect(),
+            ),
+            _ => return Vec::new(),
         };
-        if let Some(maker) = moved_by(&class).filter(|_| !changes.is_empty()) {
-            changes.extend(self.tree.executed_with(maker));
+        let of_others = uses
+            .into_iter()
+            .flat_map(|(statement, range)| self.changes_by_holder(statement, range, depth));
+        changes.extend(of_others);
+        if let Some(mover) = moved_by(&maker).filter(|_| !changes.is_empty()) {
+            changes.extend(self.tree.executed_with(mover));
         }
         changes
+    }
+
+    /// Whether an expression names an object that a package made by its class, or an open file. A
+    /// function that is given one keeps it, while it copies data.
+    fn is_object_of_package(&self, named: TextRange) -> bool {
+        let text = self.tree.program.slice(named);
+        let attribute = text.rsplit_once('.').map(|(_, attribute)| attribute);
+        let made_at: Vec<usize> = match (attribute, self.graph.variable_at(named.start())) {
+            (Some(attribute), _) => self.graph.stores(attribute).collect(),
+            (None, Some(variable)) => {
+                let definitions = self.graph.definitions(variable);
+                definitions.map(|definition| definition.statement).collect()
+            }
+            (None, None) => return false,
+        };
+        made_at.into_iter().any(|statement| {
+            let value = self.tree.statements[statement].value();
+            let call = value.and_then(Expr::as_call_expr);
+            call.is_some_and(|call| {
+                let path = self.imported.path(&call.func);
+                let is_open = call
+                    .func
+                    .as_name_expr()
+                    .is_some_and(|name| name.id == "open");
+                is_open || path.is_some_and(|path| is_class(&path))
+            })
+        })
     }
 
     /// The variables of the parameters for which a call passes the argument of a range to functions
@@ -187,6 +221,12 @@ impl Passing<'_, '_, '_> {
         let (call, _) = call_in(tree.program, &def.name, tree.own_range(statement))?;
         Some(given(call, name, position).argument()?.1.range())
     }
+}
+
+/// Whether a name is that of a class, by how it is written.
+fn is_class(path: &str) -> bool {
+    let name = path.rsplit('.').next();
+    name.is_some_and(|name| name.starts_with(char::is_uppercase))
 }
 
 /// Whether a function is a method.

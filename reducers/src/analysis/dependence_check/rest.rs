@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Nodes, Operations,
+    operations::is_neutral,
     passing::{Passing, is_method},
 };
 use crate::{
@@ -93,6 +94,8 @@ pub(crate) struct Rest<'o, 'a> {
     is_part: bool,
     /// Whether a loop counts only if what it iterates over is read.
     is_flow: bool,
+    /// Whether what another process runs counts, too.
+    is_everywhere: bool,
     /// The parameters that it reads of functions that the program does not call.
     pub(super) given: BTreeSet<Name>,
     /// The operations of decorators that give parameters their values: they compute nothing that
@@ -116,6 +119,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             of: Side::default(),
             is_part: false,
             is_flow: false,
+            is_everywhere: false,
             given: BTreeSet::new(),
             decorating: Operations::new(),
         }
@@ -125,6 +129,12 @@ impl<'o, 'a> Rest<'o, 'a> {
     /// does not depend on it.
     pub(super) fn flow(mut self) -> Self {
         self.is_flow = true;
+        self
+    }
+
+    /// The same, with what functions do that are handed on and that no trace shows to run.
+    pub(super) fn everywhere(mut self) -> Self {
+        self.is_everywhere = true;
         self
     }
 
@@ -242,6 +252,11 @@ impl<'o, 'a> Rest<'o, 'a> {
                 self.todo.extend(around);
                 let attempts = self.attempts(statement);
                 self.todo.extend(attempts);
+                let ran = outline.is_traced && outline.statements[statement].is_executed;
+                if self.is_everywhere && !ran {
+                    let handing = self.passing().handing(statement);
+                    self.todo.extend(handing);
+                }
             }
         }
     }
@@ -284,7 +299,7 @@ impl<'o, 'a> Rest<'o, 'a> {
                 let types = self.types(index, it.annotation.range());
                 self.of.operations.extend(types);
             }
-            AnyNodeRef::StmtAugAssign(it) => {
+            AnyNodeRef::StmtAugAssign(it) if !is_neutral(it.op, &it.value) => {
                 self.of.operations.insert(it.op.as_str().to_owned());
             }
             AnyNodeRef::StmtDelete(it) if !it.targets.iter().all(Expr::is_name_expr) => {
@@ -473,6 +488,9 @@ impl<'o, 'a> Rest<'o, 'a> {
     /// is missing because of it.
     fn grow_by_missed(&mut self, missed: &[usize]) {
         for &statement in missed {
+            if self.is_everywhere && !self.passing().handing(statement).is_empty() {
+                self.todo.push(statement);
+            }
             let mut deciding = self.conditions(statement);
             deciding.extend(self.handled(statement));
             let outline = self.outline;
