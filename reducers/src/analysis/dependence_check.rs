@@ -279,8 +279,13 @@ fn telling(outline: &StatementTree<'_>, nodes: &Nodes<'_>, words: &BTreeSet<Stri
         let node = outline.statements[*statement].node;
         node.is_stmt_assign() || node.is_stmt_ann_assign()
     };
-    if !holding.iter().all(is_assigned) {
-        return holding;
+    let said: Vec<usize> = holding
+        .iter()
+        .copied()
+        .filter(|statement| !is_assigned(statement))
+        .collect();
+    if !said.is_empty() {
+        return said;
     }
     let own = outline.program.defined_names();
     let calls = executed.into_iter().filter(|&statement| {

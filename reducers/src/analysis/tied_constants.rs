@@ -1,7 +1,7 @@
 //! Constants that a check shares with the rest of a program: an index that is also a setting, a
 //! value that is stored and expected back. Called by the judge; proposes nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     analysis::{dependence_check::ReportSite, watch::nearest_operands},
@@ -203,15 +203,10 @@ impl NumbersByPlace {
 /// The pairs of places in which a program reads the same variable, and nothing else stands in
 /// either.
 pub fn one_variable(program: &Program) -> Ties {
-    let variables = program.scopes().variables.iter().enumerate();
-    let uses = variables.flat_map(|(variable, its)| {
-        let uses = its.uses.iter();
-        uses.map(move |used| (used.range, variable))
-    });
-    let variables: HashMap<TextRange, usize> = uses.collect();
     let mut read: BTreeMap<NumberPlace, Vec<Option<usize>>> = BTreeMap::new();
     for (place, value) in places(program) {
-        let variable = variables.get(&value.range()).copied();
+        let name = value.as_name_expr();
+        let variable = name.and_then(|name| program.scopes().position_read(&name.id, name.range));
         read.entry(place).or_default().push(variable);
     }
     let single = read

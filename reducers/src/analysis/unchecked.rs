@@ -5,7 +5,7 @@
 //! that are called. Goes by names. Called by the judge, which compares a candidate with the script.
 
 use crate::{
-    analysis::names::imported_modules,
+    analysis::names::{ImportedNames, imported_modules},
     syntax::{
         AnyNodeRef, Program, Ranged,
         ast::{Comprehension, Expr},
@@ -159,6 +159,33 @@ pub fn waits_for_no_thread(program: &Program) -> bool {
     modules.any(|module| BESIDE.contains(&module)) && calls(&["start"]) && !calls(&WAITING)
 }
 
+/// The classes of what one thread or task at a time may hold.
+const LOCKS: [&str; 5] = [
+    "BoundedSemaphore",
+    "Condition",
+    "Lock",
+    "RLock",
+    "Semaphore",
+];
+
+/// Whether something runs under a lock that is made for it alone: nobody else can hold that.
+pub fn holds_own_lock(program: &Program) -> bool {
+    let imported = ImportedNames::of(program.tree());
+    let mut nodes = program.tree().nodes.iter();
+    nodes.any(|node| {
+        let AnyNodeRef::StmtWith(with) = node.node else {
+            return false;
+        };
+        let mut contexts = with.items.iter().map(|item| &item.context_expr);
+        contexts.any(|context| {
+            let made = context.as_call_expr();
+            let path = made.and_then(|made| imported.path(&made.func));
+            let class = path.as_deref().and_then(|path| path.rsplit('.').next());
+            class.is_some_and(|class| LOCKS.contains(&class))
+        })
+    })
+}
+
 /// Whether a call passes a function of Python's own fewer arguments than it takes.
 pub fn calls_with_too_little(program: &Program) -> bool {
     let own = program.defined_names();
@@ -228,6 +255,19 @@ fn pairs<'a>(target: &'a Expr, value: &'a Expr) -> Vec<(&'a Expr, &'a Expr)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_that_is_made_for_one_block_is_no_lock() {
+        let holds = |text: &str| holds_own_lock(&Program::parse(text).unwrap());
+        assert!(holds("import threading\nwith threading.Lock():\n    f()\n"));
+        assert!(holds(
+            "from asyncio import Semaphore as S\nasync def f():\n    async with S(2):\n        g()\n"
+        ));
+        assert!(!holds(
+            "import threading\nlock = threading.Lock()\nwith lock:\n    f()\n"
+        ));
+        assert!(!holds("with open('a'), Lock():\n    f()\n"));
+    }
 
     #[track_caller]
     fn check(is_so: fn(&Program) -> bool, expected: bool, texts: &[&str]) {

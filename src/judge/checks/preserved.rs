@@ -27,7 +27,7 @@ use minrepro_reducers::{
         results::{gives_nothing, giving},
         unchecked::{
             asks_constants, awaits_nothing, calls_constants, calls_with_too_little,
-            handles_anything, logs_wrongly, repeats_a_key, waits_for_no_thread,
+            handles_anything, holds_own_lock, logs_wrongly, repeats_a_key, waits_for_no_thread,
         },
     },
     syntax::Program,
@@ -111,12 +111,14 @@ enum Oddity {
     Unawaitable,
     /// Threads are started that nothing waits for.
     Unjoined,
+    /// Something runs under a lock that nobody else can hold.
+    Unshared,
     /// A constant is called, or a variable that is never anything else.
     Uncallable,
 }
 
 impl Oddity {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 20] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -135,6 +137,7 @@ impl Oddity {
         Self::Misformatted,
         Self::Unawaitable,
         Self::Unjoined,
+        Self::Unshared,
         Self::Uncallable,
     ];
 
@@ -158,6 +161,7 @@ impl Oddity {
             Self::Misformatted => logs_wrongly(program),
             Self::Unawaitable => awaits_nothing(program),
             Self::Unjoined => waits_for_no_thread(program),
+            Self::Unshared => holds_own_lock(program),
             Self::Uncallable => calls_constants(program),
         }
     }

@@ -133,7 +133,7 @@ mod tests {
     fn what_is_made_with_an_object_changes_it() {
         check(
             "import io, csv\nraw = io.StringIO()\nrows = csv.writer(raw)\nrows.writerow([1])\nassert raw.getvalue()\n",
-            &["StringIO()", "getvalue()", "writer()", "writerow()"],
+            &["StringIO()", "getvalue()", "writer()", "writerow() alone"],
         );
         check(
             "import io, csv, gzip\nclass Writer:\n    def __init__(self, raw):\n        self.gz = gzip.GzipFile(raw)\n        self.text = io.TextIOWrapper(self.gz)\n        self.csv = csv.writer(self.text)\n    def write(self, row):\n        self.csv.writerow(row)\nraw = io.BytesIO()\nw = Writer(raw)\nw.write([1])\nassert raw.getvalue()\n",

@@ -79,8 +79,8 @@ mod tests {
             assert_eq!(found, expected, "{text}");
         };
         let elsewhere = text("  # not executed");
-        check(&elsewhere, true, &["+", "==", "Pool()", "map()"]);
-        check(&elsewhere, false, &["+", "==", "Pool()", "map()"]);
+        check(&elsewhere, true, &["+", "==", "Pool()", "map() alone"]);
+        check(&elsewhere, false, &["+", "==", "Pool()", "map() alone"]);
         // What ran in the traced process needs nobody else.
         check(&text(""), true, &["+", "=="]);
     }

@@ -179,7 +179,8 @@ impl Rest<'_, '_> {
         // The call that fails or reports gives back nothing that anybody could use, so it makes no
         // difference whether its result has a name.
         let is_last = self.frames.last() == Some(&statement);
-        let effect = if (is_alone && !is_last) || is_changing(name) {
+        let is_handing = self.handing.contains(&statement);
+        let effect = if (is_alone && !is_last) || is_changing(name) || is_handing {
             FOR_EFFECT
         } else {
             ""

@@ -127,7 +127,8 @@ impl Passing<'_, '_, '_> {
     fn is_object_of_package(&self, named: TextRange) -> bool {
         let text = self.tree.program.slice(named);
         let attribute = text.rsplit_once('.').map(|(_, attribute)| attribute);
-        let made_at: Vec<usize> = match (attribute, self.graph.variable_at(named.start())) {
+        let variable = self.tree.program.scopes().position_read(text, named);
+        let made_at: Vec<usize> = match (attribute, variable) {
             (Some(attribute), _) => self.graph.stores(attribute).collect(),
             (None, Some(variable)) => {
                 let definitions = self.graph.definitions(variable);

@@ -96,6 +96,8 @@ pub(crate) struct Rest<'o, 'a> {
     is_flow: bool,
     /// Whether what another process runs counts, too.
     is_everywhere: bool,
+    /// The statements that hand on what it runs.
+    pub(super) handing: BTreeSet<usize>,
     /// The parameters that it reads of functions that the program does not call.
     pub(super) given: BTreeSet<Name>,
     /// The operations of decorators that give parameters their values: they compute nothing that
@@ -120,6 +122,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             is_part: false,
             is_flow: false,
             is_everywhere: false,
+            handing: BTreeSet::new(),
             given: BTreeSet::new(),
             decorating: Operations::new(),
         }
@@ -255,7 +258,8 @@ impl<'o, 'a> Rest<'o, 'a> {
                 let ran = outline.is_traced && outline.statements[statement].is_executed;
                 if self.is_everywhere && !ran {
                     let handing = self.passing().handing(statement);
-                    self.todo.extend(handing);
+                    self.todo.extend(&handing);
+                    self.handing.extend(handing);
                 }
             }
         }

@@ -156,6 +156,15 @@ impl Scopes {
         self.index().starts.get(&name).copied()
     }
 
+    /// The position of the variable that is read by the name of a range.
+    pub(crate) fn position_read(&self, name: &str, range: TextRange) -> Option<usize> {
+        let mut positions = self.positions_named(name).iter().copied();
+        positions.find(|&position| {
+            let mut uses = self.variables[position].uses.iter();
+            uses.any(|used| used.range == range)
+        })
+    }
+
     /// The variables of a name, one for each scope that binds it.
     pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = &Variable> {
         let found = self.positions_named(name).iter();
