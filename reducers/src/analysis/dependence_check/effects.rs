@@ -143,7 +143,7 @@ mod tests {
                 "TextIOWrapper()",
                 "getvalue()",
                 "writer()",
-                "writerow()",
+                "writerow() alone",
             ],
         );
     }

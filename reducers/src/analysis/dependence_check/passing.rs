@@ -11,7 +11,7 @@ use crate::{
         statement_tree::StatementTree,
     },
     syntax::{
-        Ranged, TextRange,
+        AnyNodeRef, Ranged, TextRange,
         ast::{Expr, ExprCall},
         scope::BindingKind,
     },
@@ -159,7 +159,14 @@ impl Passing<'_, '_, '_> {
             return Vec::new();
         };
         let mut found = Vec::new();
-        for (function, def) in self.tree.functions(name) {
+        let is_of_class = |function: usize| {
+            let class = self.tree.statements[function].parent;
+            let class = class.map(|class| self.tree.statements[class].node);
+            matches!(class, Some(AnyNodeRef::StmtClassDef(class)) if class.name.as_str() == name)
+        };
+        let constructors = self.tree.functions("__init__");
+        let constructors = constructors.filter(|(function, _)| is_of_class(*function));
+        for (function, def) in self.tree.functions(name).chain(constructors) {
             let own = usize::from(is_method(self.tree, Some(function)));
             let parameters = def.parameters.iter_non_variadic_params().skip(own);
             let of_argument = parameters.enumerate().find(|(position, parameter)| {
