@@ -232,8 +232,12 @@ pub(super) fn is_neutral(operator: Operator, operand: &Expr) -> bool {
     let number = operand.as_number_literal_expr();
     let number = number.and_then(|number| number.value.as_int()?.as_u8());
     match operator {
-        Operator::Add | Operator::Sub | Operator::BitOr | Operator::BitXor => number == Some(0),
-        Operator::LShift | Operator::RShift => number == Some(0),
+        Operator::Add
+        | Operator::Sub
+        | Operator::BitOr
+        | Operator::BitXor
+        | Operator::LShift
+        | Operator::RShift => number == Some(0),
         Operator::Mult | Operator::Div | Operator::FloorDiv | Operator::Pow => number == Some(1),
         Operator::Mod | Operator::BitAnd | Operator::MatMult => false,
     }
