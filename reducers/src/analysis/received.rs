@@ -38,6 +38,27 @@ const HOLDER: &str = "";
 /// The mark of what a run writes down about a call.
 const MARK: &str = "received ";
 
+/// The mark of what the functions of packages got that the failure leaves.
+const LEFT: &str = "left ";
+
+/// The mark of what those of them got that the program's own code called. In a candidate, that may
+/// be another one of those that the failure leaves.
+const ENTERED: &str = "entered ";
+
+/// The mark of what calls get that fail.
+const FAILED: &str = "failed ";
+
+/// The mark of what may make such a call fail: the places of objects that such a call got before,
+/// since to do something twice to one object is another thing than to do it to two, and what is odd
+/// about the numbers.
+const STATE: &str = "state of ";
+
+/// The name of how children fail.
+const CHILD: &str = "child";
+
+/// The mark of what objects of packages receive that are called.
+const CALLED: &str = "call of ";
+
 /// What calls received, by the name of the function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Received {
@@ -178,18 +199,27 @@ impl Received {
         Some(values.flatten().cloned().collect())
     }
 
+    /// What a candidate's calls of a name are measured by, if by anything, given what all functions
+    /// return.
+    fn known<'a>(
+        &'a self,
+        name: &str,
+        returned: Option<&'a Vec<GivenValues>>,
+    ) -> Option<&'a Vec<GivenValues>> {
+        match name.strip_prefix(ENTERED) {
+            Some(function) => self.calls.get(&format!("{LEFT}{function}")),
+            None if name.starts_with(LEFT) => None,
+            None if name.strip_prefix(RETURNED) == Some(LAMBDA) => returned,
+            None if name.starts_with(RETURNED) => self.calls.get(name).or(returned),
+            None => self.calls.get(name),
+        }
+    }
+
     /// Whether the calls of a candidate receive nothing that is not allowed.
     pub fn allows(&self, candidate: &Self) -> bool {
         let returned = self.returned();
         candidate.calls.iter().all(|(name, its)| {
-            let known = match name.strip_prefix(ENTERED) {
-                Some(function) => self.calls.get(&format!("{LEFT}{function}")),
-                None if name.starts_with(LEFT) => None,
-                None if name.strip_prefix(RETURNED) == Some(LAMBDA) => returned.as_ref(),
-                None if name.starts_with(RETURNED) => self.calls.get(name).or(returned.as_ref()),
-                None => self.calls.get(name),
-            };
-            let Some(known) = known else {
+            let Some(known) = self.known(name, returned.as_ref()) else {
                 return true;
             };
             if known.iter().any(|call| call.contains_key(MORE)) {
@@ -204,40 +234,55 @@ impl Received {
             } else if self.exact.contains(name) {
                 let mut its = its.iter();
                 its.all(|call| known.iter().any(|whole| is_left_of(call, whole)))
+            } else if name.starts_with(RETURNED) && known.is_empty() {
+                false
             } else {
-                if name.starts_with(RETURNED) && known.is_empty() {
-                    return false;
-                }
-                // A function is not a method that has its name.
-                let is_method = |call: &GivenValues| call.contains_key(HOLDER);
-                let is_known = |call| known.iter().any(|of| is_method(of) == is_method(call));
-                if name.starts_with(FAILED)
-                    && !(its.iter().all(is_known) && have_texts_of(its, known))
-                {
-                    return false;
-                }
-                let has_keys = are_keys_of(its, known);
-                let is_typed = self.made.contains(name) || name.starts_with(RETURNED);
-                let fits = |of: Option<&str>, kind: &str, known: &BTreeSet<&str>| {
-                    if name == HOLDING {
-                        !kind.ends_with(EMPTY) || known.contains(kind) || known.contains("")
-                    } else if is_typed {
-                        is_alike(kind, known)
-                    } else {
-                        // What is nested may be flat, and a text is a row of letters.
-                        let may_be_flat = of.is_some() || !is_number(kind);
-                        is_as_good(kind, known) || may_be_flat && is_for_row(kind, known)
-                    }
-                };
-                let (known, its) = (kinds(known), kinds(its));
-                has_keys
-                    && its.iter().all(|(place, its)| {
-                        let known = known.get(place);
-                        known.is_none_or(|known| its.iter().all(|kind| fits(place.1, kind, known)))
-                    })
+                (!name.starts_with(FAILED) || fails_alike(its, known))
+                    && are_keys_of(its, known)
+                    && self.allows_kinds(name, its, known)
             }
         })
     }
+
+    /// Whether the calls of a name receive things of kinds that are as good as the known ones.
+    fn allows_kinds(&self, name: &str, its: &[GivenValues], known: &[GivenValues]) -> bool {
+        let is_typed = self.made.contains(name) || name.starts_with(RETURNED);
+        let fits = |of: Option<&str>, kind: &str, known: &BTreeSet<&str>| {
+            if name == HOLDING {
+                !kind.ends_with(EMPTY) || known.contains(kind) || known.contains("")
+            } else if is_typed {
+                is_alike(kind, known)
+            } else {
+                // What is nested may be flat, and a text is a row of letters.
+                let may_be_flat = of.is_some() || !is_number(kind);
+                is_as_good(kind, known) || may_be_flat && is_for_row(kind, known)
+            }
+        };
+        let (known, its) = (kinds(known), kinds(its));
+        its.iter().all(|(place, its)| {
+            let known = known.get(place);
+            known.is_none_or(|known| its.iter().all(|kind| fits(place.1, kind, known)))
+        })
+    }
+}
+
+/// Whether calls that fail are methods if others are, since a function is not a method that has its
+/// name, and get texts that are left of those that others get in the same places.
+fn fails_alike(its: &[GivenValues], known: &[GivenValues]) -> bool {
+    let is_method = |call: &GivenValues| call.contains_key(HOLDER);
+    let is_known = |call| known.iter().any(|of| is_method(of) == is_method(call));
+    let has_texts = |call: &GivenValues| {
+        call.iter().all(|(place, value)| {
+            let Some(text) = value.text() else {
+                return true;
+            };
+            let mut known = known.iter().filter_map(|call| call.get(place)).peekable();
+            // A text that is not known may be any.
+            known.peek().is_none()
+                || known.any(|known| known.text().is_none_or(|whole| has_letters_of(text, whole)))
+        })
+    };
+    its.iter().all(|call| is_known(call) && has_texts(call))
 }
 
 /// What holds of what calls get that fail.
@@ -247,40 +292,6 @@ fn states(calls: &[GivenValues]) -> BTreeSet<&str> {
         values.filter(|(_, value)| matches!(value, GivenValue::Plain(_, text) if text == "True"));
     holding.map(|(state, _)| state.as_str()).collect()
 }
-
-/// Whether the texts that calls get that fail are left of those that others get in the same places.
-fn have_texts_of(its: &[GivenValues], known: &[GivenValues]) -> bool {
-    its.iter().flatten().all(|(place, value)| {
-        let Some(text) = value.text() else {
-            return true;
-        };
-        let mut known = known.iter().filter_map(|call| call.get(place)).peekable();
-        // A text that is not known may be any.
-        known.peek().is_none()
-            || known.any(|known| known.text().is_none_or(|whole| has_letters_of(text, whole)))
-    })
-}
-
-/// The mark of what the functions of packages got that the failure leaves.
-const LEFT: &str = "left ";
-
-/// The mark of what those of them got that the program's own code called. In a candidate, that may
-/// be another one of those that the failure leaves.
-const ENTERED: &str = "entered ";
-
-/// The mark of what calls get that fail.
-const FAILED: &str = "failed ";
-
-/// The mark of what may make such a call fail: the places of objects that such a call got before,
-/// since to do something twice to one object is another thing than to do it to two, and what is odd
-/// about the numbers.
-const STATE: &str = "state of ";
-
-/// The name of how children fail.
-const CHILD: &str = "child";
-
-/// The mark of what objects of packages receive that are called.
-const CALLED: &str = "call of ";
 
 /// Whether a name stands for what packages receive by other means than calls by name.
 fn is_received_otherwise(name: &str) -> bool {
