@@ -97,8 +97,7 @@ pub fn operations(
     evidence: Option<&Evidence>,
 ) -> Vec<Operations> {
     told(program, report_site, evidence, &|outline, nodes, frames| {
-        let rest = Rest::of(outline, nodes).everywhere();
-        rest.of_frames(frames).operations()
+        Rest::of(outline, nodes).of_frames(frames).operations()
     })
 }
 

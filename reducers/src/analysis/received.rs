@@ -11,10 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use self::{
-    kinds::{
-        EMPTY, are_keys_of, holds_objects, is_alike, is_as_good, is_for_row, is_number, kinds,
-    },
-    values::{GivenValue, GivenValues, has_letters_of, is_left_of},
+    kinds::{are_keys_of, holds_objects, is_alike, is_as_good, is_for_row, is_number, kinds},
+    values::{EMPTY, GivenValue, GivenValues, has_letters_of, is_left_of},
 };
 use crate::{
     analysis::{

@@ -94,6 +94,8 @@ pub(crate) struct Rest<'o, 'a> {
     is_part: bool,
     /// Whether a loop counts only if what it iterates over is read.
     is_flow: bool,
+    /// The statements that would have changed what it reads, but were not reached.
+    unreached: BTreeSet<usize>,
     /// Whether what another process runs counts, too.
     is_everywhere: bool,
     /// The statements that hand on what it runs.
@@ -121,6 +123,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             of: Side::default(),
             is_part: false,
             is_flow: false,
+            unreached: BTreeSet::new(),
             is_everywhere: false,
             handing: BTreeSet::new(),
             given: BTreeSet::new(),
@@ -132,12 +135,6 @@ impl<'o, 'a> Rest<'o, 'a> {
     /// does not depend on it.
     pub(super) fn flow(mut self) -> Self {
         self.is_flow = true;
-        self
-    }
-
-    /// The same, with what functions do that are handed on and that no trace shows to run.
-    pub(super) fn everywhere(mut self) -> Self {
-        self.is_everywhere = true;
         self
     }
 
@@ -189,11 +186,31 @@ impl<'o, 'a> Rest<'o, 'a> {
         deciding.own_operations()
     }
 
-    /// The operations in it or, where none of them computes, the way on which it is reached.
+    /// The operations in it or, where none of them computes, the way on which it is reached; with
+    /// those of functions that are handed on and that no trace shows to run.
     pub(super) fn operations(mut self) -> Operations {
         let way = self.way(&(&self.of.operations - &self.decorating));
         self.of.operations.extend(way);
+        self.is_everywhere = true;
+        for statement in &self.seen | &self.unreached {
+            self.grow_by_handing(statement);
+        }
+        self.grow_all();
         self.of.operations
+    }
+
+    /// Follows what hands on the function in which a statement stands, unless a trace shows that it
+    /// ran.
+    fn grow_by_handing(&mut self, statement: usize) {
+        if self.outline.is_traced && self.outline.statements[statement].is_executed {
+            return;
+        }
+        let handing = self.passing().handing(statement);
+        if !handing.is_empty() {
+            self.todo.push(statement);
+        }
+        self.todo.extend(&handing);
+        self.handing.extend(handing);
     }
 
     /// The statements in it.
@@ -255,11 +272,8 @@ impl<'o, 'a> Rest<'o, 'a> {
                 self.todo.extend(around);
                 let attempts = self.attempts(statement);
                 self.todo.extend(attempts);
-                let ran = outline.is_traced && outline.statements[statement].is_executed;
-                if self.is_everywhere && !ran {
-                    let handing = self.passing().handing(statement);
-                    self.todo.extend(&handing);
-                    self.handing.extend(handing);
+                if self.is_everywhere {
+                    self.grow_by_handing(statement);
                 }
             }
         }
@@ -491,9 +505,10 @@ impl<'o, 'a> Rest<'o, 'a> {
     /// Follows what decided that statements were not reached: the value that they would have given
     /// is missing because of it.
     fn grow_by_missed(&mut self, missed: &[usize]) {
+        self.unreached.extend(missed);
         for &statement in missed {
-            if self.is_everywhere && !self.passing().handing(statement).is_empty() {
-                self.todo.push(statement);
+            if self.is_everywhere {
+                self.grow_by_handing(statement);
             }
             let mut deciding = self.conditions(statement);
             deciding.extend(self.handled(statement));

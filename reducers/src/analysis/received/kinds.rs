@@ -3,10 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::values::{GivenValue, GivenValues};
-
-/// The mark of the kind of an empty container.
-pub(super) const EMPTY: &str = ", empty";
+use super::values::{EMPTY, GivenValue, GivenValues};
 
 /// The kinds of the language's containers.
 const CONTAINERS: [&str; 5] = ["dict", "frozenset", "list", "set", "tuple"];

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::kinds::EMPTY;
+/// The mark of the kind of an empty container.
+pub(super) const EMPTY: &str = ", empty";
 
 /// The mark of the kind of an object that can be called.
 const CALLABLE: &str = ", callable";
