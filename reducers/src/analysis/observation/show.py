@@ -84,9 +84,7 @@ def short(text):
 
 
 def holds_nothing(value):
-    """Whether it is an object of a package that says that it is empty, or a file in memory that is."""
-    if isinstance(value, (io.BytesIO, io.StringIO)):
-        return not value.closed and not value.getvalue()
+    """Whether it is an object of a package that says that it is empty."""
     size = getattr(type(value), "__len__", None)
     if size is None or getattr(size, "__module__", None) == "__main__":
         return False
@@ -138,7 +136,7 @@ def described(value, depth=4):
     if is_spent(value):
         return ["spent"]
     # Whatever is handed out one by one may be written out as a list.
-    if hasattr(kind, "__next__") and not isinstance(value, io.IOBase) or kind in HANDED_OUT:
+    if hasattr(kind, "__next__") or kind in HANDED_OUT:
         return [""]
     name = foreign(value)
     if hasattr(kind, "dtype"):
@@ -232,7 +230,9 @@ def kind_alone(value):
 
 
 def oddities(value, depth=4):
-    """What is odd about the numbers in a value: those that are negative, infinite or none."""
+    """What is odd about a value: a file in memory without content, numbers that are negative, infinite or none."""
+    if isinstance(value, (io.BytesIO, io.StringIO)):
+        return set() if value.closed or value.getvalue() else {"no content"}
     if isinstance(value, numbers.Real):
         # What is no number equals nothing.
         odd = {"nan": value != value, "inf": abs(value) == float("inf"), "negative": value < 0}
