@@ -107,11 +107,13 @@ fn of_nothing(
 ) -> Result<BTreeSet<String>, BaselineFailure> {
     let Script { program, .. } = script;
     let frames = own_lines(exception);
+    // The text costs nothing, but only a run shows what the call was given.
     let arguments = packages_of_arguments(program, &frames, None);
     if is_exact(so_far) || arguments.iter().all(BTreeSet::is_empty) {
         return Ok(BTreeSet::new());
     }
     let calls = script.library_calls()?;
+    // What is nothing in one run alone is not why it fails.
     let mut told = calls.iter().flat_map(|calls| &calls.told);
     let fails_on_nothing = told.all(|told| Received::read(told).fails_on_nothing());
     let found = arguments.into_iter().flatten();
