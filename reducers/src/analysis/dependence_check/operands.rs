@@ -20,8 +20,8 @@ pub fn packages_of_operands(
     of_parts(program, frames, evidence, &operands)
 }
 
-/// The packages on which each argument depends of the calls in a failing statement, given the lines
-/// of its frames, outermost first.
+/// The packages on which each argument depends of the calls in a failing statement, but for those
+/// of the called function, given the lines of its frames, outermost first.
 pub fn packages_of_arguments(
     program: &Program,
     frames: &[u32],
@@ -36,7 +36,7 @@ fn of_parts(
     program: &Program,
     frames: &[u32],
     evidence: Option<&Evidence>,
-    parts: &dyn Fn(&Nodes<'_>, usize) -> Vec<TextRange>,
+    parts: &dyn Fn(&Nodes<'_>, usize) -> Vec<Part>,
 ) -> Vec<BTreeSet<String>> {
     let site = ReportSite::Raised(frames.to_vec());
     let found = told(program, &site, evidence, &|outline, nodes, frames| {
@@ -44,31 +44,53 @@ fn of_parts(
             return Vec::new();
         };
         let parts = parts(nodes, last).into_iter();
-        let packages = parts.map(|part| {
-            let mut origin = Rest::of(outline, nodes).flow().origin(last, part, &frames);
-            let is_wordy = |package: &String| !WORDLESS.contains(&package.as_str());
-            origin.modules.retain(is_wordy);
-            origin.modules
+        let modules = |part: TextRange| {
+            let rest = Rest::of(outline, nodes).flow();
+            rest.origin(last, part, &frames).modules
+        };
+        let packages = parts.map(|Part { value, function }| {
+            let own = function.map(modules).unwrap_or_default();
+            let mut found = modules(value);
+            let is_other = |name: &String| !own.contains(name) && !WORDLESS.contains(&&**name);
+            found.retain(is_other);
+            found
         });
         packages.collect()
     });
     found.into_iter().flatten().collect()
 }
 
+/// A part of a statement.
+struct Part {
+    value: TextRange,
+    /// The function that gets it.
+    function: Option<TextRange>,
+}
+
 /// What a statement reads from.
-fn operands(nodes: &Nodes<'_>, statement: usize) -> Vec<TextRange> {
+fn operands(nodes: &Nodes<'_>, statement: usize) -> Vec<Part> {
     let subscripts = nodes[statement]
         .iter()
         .filter_map(AnyNodeRef::as_expr_subscript);
     let read = subscripts.filter(|subscript| subscript.ctx.is_load());
-    read.map(|subscript| subscript.value.range()).collect()
+    read.map(|subscript| Part {
+        value: subscript.value.range(),
+        function: None,
+    })
+    .collect()
 }
 
 /// What a statement gives to the calls in it.
-fn arguments(nodes: &Nodes<'_>, statement: usize) -> Vec<TextRange> {
+fn arguments(nodes: &Nodes<'_>, statement: usize) -> Vec<Part> {
     let calls = nodes[statement].iter().filter_map(AnyNodeRef::as_expr_call);
-    let given = calls.flat_map(|call| call.arguments.arguments_source_order());
-    given.map(|argument| argument.value().range()).collect()
+    let given = calls.flat_map(|call| {
+        let arguments = call.arguments.arguments_source_order();
+        arguments.map(|argument| Part {
+            value: argument.value().range(),
+            function: Some(call.func.range()),
+        })
+    });
+    given.collect()
 }
 
 #[cfg(test)]
@@ -107,6 +129,11 @@ mod tests {
         let text = "import itertools, statistics\nfor _ in itertools.groupby([1]):\n    values = []\n    statistics.mean(values)\n";
         let program = Program::parse(text).unwrap();
         let found = packages_of_arguments(&program, &[4], None);
+        assert_eq!(found, [BTreeSet::new()]);
+        // What a package makes of its own is its own business.
+        let text = "import torch\nx = [y for y in torch.ones(3) if y > 9]\ntorch.stack(x)\n";
+        let program = Program::parse(text).unwrap();
+        let found = packages_of_arguments(&program, &[3], None);
         assert_eq!(found, [BTreeSet::new()]);
     }
 }

@@ -62,8 +62,10 @@ def become(order, shelf, places, ctypes):
         shelf.modules["tempfile"].tempdir = None
     if "numpy.random.mtrand" in shelf.modules:
         shelf.modules["numpy.random.mtrand"].seed()
-    if "torch" in shelf.modules:
-        shelf.modules["torch"].default_generator.seed()
+    # Another module may have that name.
+    generator = getattr(shelf.modules.get("torch"), "default_generator", None)
+    if generator is not None:
+        generator.seed()
     # The module that the script becomes is there already, and is torn down by the collector only if it is not frozen.
     main = sys.modules["__main__"]
     for each in (main, vars(main)):
