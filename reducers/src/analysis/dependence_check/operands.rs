@@ -4,7 +4,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    analysis::dependence_check::{Nodes, ReportSite, Rest, WORDLESS, told},
+    analysis::{
+        dependence_check::{Nodes, ReportSite, Rest, WORDLESS, told},
+        names::ImportedNames,
+    },
     syntax::{AnyNodeRef, Program, Ranged, TextRange},
     trace::evidence::Evidence,
 };
@@ -36,23 +39,18 @@ fn of_parts(
     program: &Program,
     frames: &[u32],
     evidence: Option<&Evidence>,
-    parts: &dyn Fn(&Nodes<'_>, usize) -> Vec<Part>,
+    parts: &dyn Fn(&Program, &Nodes<'_>, usize) -> Vec<StatementPart>,
 ) -> Vec<BTreeSet<String>> {
     let site = ReportSite::Raised(frames.to_vec());
     let found = told(program, &site, evidence, &|outline, nodes, frames| {
         let Some(&last) = frames.last() else {
             return Vec::new();
         };
-        let parts = parts(nodes, last).into_iter();
-        let modules = |part: TextRange| {
+        let parts = parts(program, nodes, last).into_iter();
+        let packages = parts.map(|StatementPart { value, given_to }| {
             let rest = Rest::of(outline, nodes).flow();
-            rest.origin(last, part, &frames).modules
-        };
-        let packages = parts.map(|Part { value, function }| {
-            let own = function.map(modules).unwrap_or_default();
-            let mut found = modules(value);
-            let is_other = |name: &String| !own.contains(name) && !WORDLESS.contains(&&**name);
-            found.retain(is_other);
+            let mut found = rest.origin(last, value, &frames).modules;
+            found.retain(|name| Some(name) != given_to.as_ref() && !WORDLESS.contains(&&**name));
             found
         });
         packages.collect()
@@ -61,33 +59,36 @@ fn of_parts(
 }
 
 /// A part of a statement.
-struct Part {
+struct StatementPart {
     value: TextRange,
-    /// The function that gets it.
-    function: Option<TextRange>,
+    /// The package whose function gets it.
+    given_to: Option<String>,
 }
 
 /// What a statement reads from.
-fn operands(nodes: &Nodes<'_>, statement: usize) -> Vec<Part> {
+fn operands(_: &Program, nodes: &Nodes<'_>, statement: usize) -> Vec<StatementPart> {
     let subscripts = nodes[statement]
         .iter()
         .filter_map(AnyNodeRef::as_expr_subscript);
     let read = subscripts.filter(|subscript| subscript.ctx.is_load());
-    read.map(|subscript| Part {
+    read.map(|subscript| StatementPart {
         value: subscript.value.range(),
-        function: None,
+        given_to: None,
     })
     .collect()
 }
 
 /// What a statement gives to the calls in it.
-fn arguments(nodes: &Nodes<'_>, statement: usize) -> Vec<Part> {
+fn arguments(program: &Program, nodes: &Nodes<'_>, statement: usize) -> Vec<StatementPart> {
+    let imported = ImportedNames::of(program.tree());
     let calls = nodes[statement].iter().filter_map(AnyNodeRef::as_expr_call);
     let given = calls.flat_map(|call| {
+        let path = imported.path(&call.func);
+        let package = path.and_then(|path| Some(path.split('.').next()?.to_owned()));
         let arguments = call.arguments.arguments_source_order();
-        arguments.map(|argument| Part {
+        arguments.map(move |argument| StatementPart {
             value: argument.value().range(),
-            function: Some(call.func.range()),
+            given_to: package.clone(),
         })
     });
     given.collect()
