@@ -48,7 +48,7 @@ const FAILED: &str = "failed ";
 
 /// The mark of what may make such a call fail: the places of objects that such a call got before,
 /// since to do something twice to one object is another thing than to do it to two, and what is odd
-/// about the numbers.
+/// about its numbers and files.
 const STATE: &str = "state of ";
 
 /// The name of how children fail.

@@ -1,7 +1,8 @@
 //! Whether a missing value is still one that a library should have provided. A script that looks up
 //! a key in data that `csv` read shows the behaviour of `csv`. Without `csv`, any dictionary lacks
 //! any key, in the same words. Where a library looks up what the script names, the words of the
-//! library are the same for any object that lacks it, however it was made.
+//! library are the same for any object that lacks it, however it was made. A call that fails on
+//! nothing, as a mean of no numbers does, shows the behaviour of what made nothing of something.
 
 use std::collections::BTreeSet;
 
