@@ -10,7 +10,7 @@ use super::{
     probe::Probe,
 };
 use crate::{
-    oracle::{Verdict, failing_package, is_called_by_library},
+    oracle::{Sought, Verdict, failing_package, is_called_by_library},
     runner::{Exception, Outcome},
 };
 
@@ -28,6 +28,8 @@ pub(super) struct Shown<'a> {
     pub(super) is_called_by_library: bool,
     /// The class of the object that lacked an attribute, if it failed by that.
     pub(super) lacking_class: Option<String>,
+    /// What it failed to look up or to unpack.
+    pub(super) sought: Option<Sought>,
     /// Where it was then; nothing if nothing is known of that.
     pub(super) left: Option<Left>,
 }
@@ -53,6 +55,7 @@ impl<'a> Shown<'a> {
                 .map(str::to_owned),
             is_called_by_library: outcome.exception.as_ref().is_some_and(is_called_by_library),
             lacking_class: outcome.exception.as_ref().and_then(lacking_class),
+            sought: outcome.exception.as_ref().and_then(Sought::of),
             left: left(outcome),
         }
     }
@@ -66,6 +69,7 @@ impl<'a> Shown<'a> {
             failing_package: None,
             is_called_by_library: false,
             lacking_class: None,
+            sought: None,
             left: None,
         }
     }

@@ -38,7 +38,8 @@ pub use forms::{FORMS, HangKind, Part, SignatureForm, Stream};
 pub use likeness::Likeness;
 pub use obstacle::{Forbidden, Obstacle, forbidden_anywhere, obstacle};
 pub use origin::{
-    RaiseOrigin, claim, compiled_lines, is_called_by_library, lines_called_by_library, own_lines,
+    RaiseOrigin, Sought, claim, compiled_lines, is_called_by_library, is_operation,
+    lines_called_by_library, own_lines,
 };
 pub use pattern::{Pattern, WORD};
 pub use raise_site::{RaiseSite, failing_package, is_in_library, is_later};
@@ -51,4 +52,4 @@ pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged differently, or evidence is written differently;
 /// journals written under older rules are not read.
-pub const RULES: u32 = 52;
+pub const RULES: u32 = 53;

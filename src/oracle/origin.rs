@@ -6,7 +6,7 @@ use minrepro_reducers::torch::messages;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    exceptions::{is_of_interpreter, is_raised},
+    exceptions::{is_in_interpreters_words, is_of_interpreter, is_raised},
     raise_site::{RaiseSite, is_in_library, is_of_script, is_own},
 };
 use crate::runner::Exception;
@@ -106,6 +106,63 @@ fn is_check(exception: &Exception) -> bool {
         })
 }
 
+/// Whether an operation of the language, in the script, fails on a value, in the language's words.
+/// The operation is right, as a check is: what is wrong is what it works on.
+pub fn is_operation(exception: &Exception) -> bool {
+    let is_of_value =
+        !["NameError", "RecursionError", "UnboundLocalError"].contains(&exception.short_class());
+    is_of_value && !is_in_library(exception) && is_in_interpreters_words(exception)
+}
+
+/// What an operation of the language looks for in vain, in the script. The words of a failure leave
+/// it open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sought {
+    /// A key, as Python writes it.
+    Key(String),
+    /// So many values to unpack.
+    Values(String),
+}
+
+impl Sought {
+    /// What an exception reports as not found, if it does.
+    pub fn of(exception: &Exception) -> Option<Self> {
+        let message = exception.message.as_str();
+        match exception.short_class() {
+            _ if !is_operation(exception) => None,
+            "KeyError" => Some(Self::Key(message.to_owned())),
+            "ValueError" => {
+                let expected = message.split_once("(expected ")?.1;
+                let count: String = expected.chars().take_while(char::is_ascii_digit).collect();
+                Some(Self::Values(count)).filter(|_| !expected.starts_with(')'))
+            }
+            _ => None,
+        }
+    }
+
+    /// The key, if it is one.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::Values(_) => None,
+        }
+    }
+
+    /// Whether it is of the same kind as another: as many values, or a key that is written alike.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let kind = |key: &str| match key.trim_start_matches('-').chars().next() {
+            Some('0'..='9') => '0',
+            Some('"') => '\'',
+            first => first.unwrap_or_default(),
+        };
+        match (self, other) {
+            (Self::Key(key), Self::Key(other)) => kind(key) == kind(other),
+            _ => self == other,
+        }
+    }
+}
+
 /// The lines of the script's own frames, outermost first, if the script itself reports the bug: by
 /// a statement that raises, or by a check of a library.
 pub fn claim(exception: &Exception) -> Option<Vec<u32>> {
@@ -147,6 +204,33 @@ pub fn compiled_lines(exception: &Exception) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::runner::traceback::parse;
+
+    #[test]
+    fn what_is_looked_for_is_a_key_or_some_values() {
+        let of = |class: &str, message: &str| {
+            let traceback = format!(
+                "Traceback (most recent call last):\n  File \"/tmp/x.py\", line 1, in <module>\n    \
+                 a = b[c]\n{class}: {message}\n"
+            );
+            Sought::of(&parse(&traceback).unwrap())
+        };
+        let key = |message: &str| of("KeyError", message).unwrap();
+        assert!(key("2").is_like(&key("-3")) && key("'2'").is_like(&key("\"it's\"")));
+        assert!(!key("2").is_like(&key("(2,)")) && !key("2").is_like(&key("'2'")));
+        let few = of(
+            "ValueError",
+            "not enough values to unpack (expected 3, got 2)",
+        );
+        assert_eq!(
+            few,
+            of("ValueError", "too many values to unpack (expected 3)")
+        );
+        assert_ne!(
+            few,
+            of("ValueError", "too many values to unpack (expected 2)")
+        );
+        assert_eq!(of("IndexError", "list index out of range"), None);
+    }
 
     /// The lines of the script that a failure blames, if a check raised it that ends in this file.
     fn blamed(class: &str, file: &str) -> Option<Vec<u32>> {

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 pub use makers::Receivers;
 pub(crate) use nodes::Nodes;
-pub use operands::{packages_of_arguments, packages_of_operands};
+pub use operands::{StandardSource, packages_of_arguments, packages_of_operands, standard_source};
 pub(crate) use operations::constant;
 pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};
@@ -155,6 +155,7 @@ pub fn packages(
         let nodes = rest.statements().flat_map(|statement| &nodes[statement]);
         nodes
             .filter_map(|node| imported.name(&node.as_expr_name()?.id))
+            .filter(|path| !DECLARING.contains(path))
             .map(|path| path.split('.').next().unwrap_or(path).to_owned())
             .filter(|package| !WORDLESS.contains(&package.as_str()))
             .collect::<BTreeSet<_>>()
@@ -193,6 +194,14 @@ pub fn read_for_arguments(
 
 /// Packages that make no values.
 const WORDLESS: [&str; 4] = ["__future__", "typing", "typing_extensions", "sys"];
+
+/// What declares records of the program's own values.
+const DECLARING: [&str; 4] = [
+    "collections.namedtuple",
+    "dataclasses.dataclass",
+    "dataclasses.field",
+    "types.SimpleNamespace",
+];
 
 /// Applies a question to each reporting statement, given as the statements of its frames.
 pub(crate) fn told<T>(
@@ -507,7 +516,7 @@ mod tests {
             &[">", "[].fill_() alone", "ones()", "sum()"],
         );
         of_change("x.fill_(5)", &[">", "fill_() alone", "ones()", "sum()"]);
-        of_change("x[2].tolist()", &[">", "ones()", "sum()"]);
+        of_change("y = x[2].tolist()", &[">", "ones()", "sum()"]);
     }
 
     #[test]

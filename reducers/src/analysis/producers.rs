@@ -78,6 +78,34 @@ pub fn produces(program: &Program, producer: &Producer, evidence: Option<&Eviden
         .any(|statement| tree.statements[statement].is_executed || is_handed_on(&tree, statement))
 }
 
+/// Whether a function of a program that is used, and of which something was executed, would come to
+/// such a producer.
+pub fn begins_to_produce(
+    program: &Program,
+    producer: &Producer,
+    evidence: Option<&Evidence>,
+) -> bool {
+    let tree = evidence.map_or_else(
+        || StatementTree::untraced(program),
+        |evidence| StatementTree::of(program, evidence),
+    );
+    producing(&tree, producer).into_iter().any(|statement| {
+        let function = tree.function_of(statement);
+        function.is_some_and(|function| {
+            let mut within = tree.within(function);
+            let has_begun = within.any(|at| tree.statements[at].is_executed);
+            let def = tree.statements[function].node.as_stmt_function_def();
+            let is_used = def.is_some_and(|def| {
+                let own = tree.program.scopes().named(&def.name.id);
+                let mut uses = own.flat_map(|variable| &variable.uses);
+                uses.any(|of_it| !def.range.contains_range(of_it.range))
+                    || tree.attributes.contains_key(&def.name.id)
+            });
+            has_begun && is_used
+        })
+    })
+}
+
 /// Whether what fails on these lines of a program, outermost first, depends on such a producer of a
 /// value. A call that stores one may do so for another thread.
 pub fn reaches(program: &Program, producer: &Producer, frames: &[u32]) -> bool {
@@ -274,6 +302,25 @@ mod tests {
         };
         assert!(reaches("x = f(['a'])\nx.g('a')\n") && reaches("f(a=1).g('a')\n"));
         assert!(!reaches("y = ['a']\nx = f()\nx.g('a')\n"));
+    }
+
+    #[test]
+    fn a_function_that_has_begun_may_come_to_it() {
+        let key = Producer::Key("a".to_owned());
+        let begins = |text: &str, lines: &[u32]| {
+            let program = Program::parse(text).unwrap();
+            let hits = lines.iter();
+            let evidence = Evidence {
+                hits: hits
+                    .map(|line| (SourceLine::of_program(*line), 1))
+                    .collect(),
+                ..Evidence::default()
+            };
+            begins_to_produce(&program, &key, Some(&evidence))
+        };
+        let text = "async def f(x):\n    await pause()\n    x['a'] = 1\ng(f(x))\n";
+        assert!(begins(text, &[1, 2, 4]) && !begins(text, &[1, 4]));
+        assert!(!begins("def f(x):\n    y = 1\n    x['a'] = 1\n", &[1, 2]));
     }
 
     #[test]

@@ -51,6 +51,10 @@ const FAILED: &str = "failed ";
 /// about its numbers and files.
 const STATE: &str = "state of ";
 
+/// What stores something under a key, and the place of the key.
+const STORING: &str = "[]=";
+const KEY: &str = "0";
+
 /// The name of how children fail.
 const CHILD: &str = "child";
 
@@ -67,6 +71,9 @@ pub struct Received {
     /// the type of each thing.
     #[serde(default)]
     made: BTreeSet<String>,
+    /// Whether something was stored under the key that is missing in the end.
+    #[serde(default)]
+    stores_sought: bool,
 }
 
 impl Received {
@@ -165,6 +172,31 @@ impl Received {
             }
         }
         self
+    }
+
+    /// The same, with whether something is stored under a key that is missing in the end, in other
+    /// runs, too.
+    #[must_use]
+    pub fn with_sought(mut self, key: Option<&str>, other_runs: &[Self]) -> Self {
+        self.stores_sought = key.is_some_and(|key| {
+            let mut others = other_runs.iter();
+            self.stores(key) && others.all(|other| other.stores(key))
+        });
+        self
+    }
+
+    /// Whether a candidate stores something under the key that is missing in the end, if this does.
+    pub fn allows_sought(&self, candidate: &Self, key: Option<&str>) -> bool {
+        let mut stored = candidate.calls.get(STORING).into_iter().flatten();
+        !self.stores_sought
+            || key.is_none_or(|key| candidate.stores(key))
+            || stored.any(|call| call.contains_key(MORE))
+    }
+
+    /// Whether something is stored under a key.
+    fn stores(&self, key: &str) -> bool {
+        let mut stored = self.calls.get(STORING).into_iter().flatten();
+        stored.any(|call| call.get(KEY).is_some_and(|stored| stored.is_written(key)))
     }
 
     /// Whether a call that fails gets `None`, or something empty.
@@ -514,6 +546,19 @@ mod tests {
         }
         // What its own constructor takes is its own business.
         assert!(allows("B", r#"{"0": ["object"]}"#));
+    }
+
+    #[test]
+    fn a_key_that_is_missing_in_the_end_was_stored() {
+        let stores = |key: &str| {
+            let call = format!(r#"{{"0": ["finite int", "{key}"]}}"#);
+            read(&[("[]=", &call)])
+        };
+        let known = stores("2").with_sought(Some("2"), &[stores("2")]);
+        assert!(known.allows_sought(&stores("3"), Some("3")));
+        assert!(!known.allows_sought(&stores("3"), Some("2")));
+        let unsteady = stores("2").with_sought(Some("2"), &[stores("3")]);
+        assert!(unsteady.allows_sought(&stores("3"), Some("2")));
     }
 
     #[test]

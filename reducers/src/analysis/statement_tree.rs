@@ -502,6 +502,8 @@ mod tests {
             "x[0] = 1",
             "y = x[0] = 1",
             "x[0] += 1",
+            "x[0].f()",
+            "y = x[0].pop()",
             "del x[0]",
             "f(1, out=x)",
         ];
@@ -509,7 +511,6 @@ mod tests {
         let indirect = [
             "x.a = 1",
             "x.a.f()",
-            "x[0].f()",
             "f(x)",
             "x.assertTrue(y)",
             "@x.f\ndef g(): ...",

@@ -8,7 +8,7 @@ use crate::{
     analysis::names::{ImportedNames, imported_modules},
     syntax::{
         AnyNodeRef, Program, Ranged,
-        ast::{Comprehension, Expr},
+        ast::{BoolOp, Comprehension, Expr, Operator},
     },
 };
 
@@ -41,14 +41,41 @@ const LEAST_ARGUMENTS: [(&str, usize); 22] = [
 /// The exceptions that all others are.
 const BASES: [&str; 2] = ["BaseException", "Exception"];
 
-/// Whether an `if` asks a constant.
+/// Whether an `if` asks a constant, or a constant decides what is true: `x &= False`, `x or True`.
 pub fn asks_constants(program: &Program) -> bool {
+    let is_given = |expr: &Expr, value: bool| {
+        let literal = expr.as_boolean_literal_expr();
+        literal.is_some_and(|literal| literal.value == value)
+    };
+    let decides = |operator: Operator, expr: &Expr| match operator {
+        Operator::BitAnd => is_given(expr, false),
+        Operator::BitOr => is_given(expr, true),
+        _ => false,
+    };
     program.tree().nodes.iter().any(|node| match node.node {
         AnyNodeRef::StmtIf(choice) => choice.test.is_literal_expr(),
         AnyNodeRef::ElifElseClause(clause) => {
             clause.test.as_ref().is_some_and(Expr::is_literal_expr)
         }
         AnyNodeRef::ExprIf(choice) => choice.test.is_literal_expr(),
+        AnyNodeRef::StmtAugAssign(change) => decides(change.op, &change.value),
+        AnyNodeRef::ExprBinOp(of_two) => {
+            decides(of_two.op, &of_two.left) || decides(of_two.op, &of_two.right)
+        }
+        AnyNodeRef::ExprBoolOp(of_all) => {
+            let mut values = of_all.values.iter();
+            values.any(|value| is_given(value, of_all.op == BoolOp::Or))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a list or a generator is made of one constant again and again: whatever it loops over, only
+/// how often tells.
+pub fn repeats_a_constant(program: &Program) -> bool {
+    program.tree().nodes.iter().any(|node| match node.node {
+        AnyNodeRef::ExprListComp(made) => made.elt.is_literal_expr(),
+        AnyNodeRef::ExprGenerator(made) => made.elt.is_literal_expr(),
         _ => false,
     })
 }

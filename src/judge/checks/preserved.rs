@@ -27,7 +27,8 @@ use minrepro_reducers::{
         results::{gives_nothing, giving},
         unchecked::{
             asks_constants, awaits_nothing, calls_constants, calls_with_too_little,
-            handles_anything, holds_own_lock, logs_wrongly, repeats_a_key, waits_for_no_thread,
+            handles_anything, holds_own_lock, logs_wrongly, repeats_a_constant, repeats_a_key,
+            waits_for_no_thread,
         },
     },
     syntax::Program,
@@ -95,7 +96,7 @@ enum Oddity {
     Unfed,
     /// So does one without a name.
     UnfedNameless,
-    /// A condition is a constant, so that no run checks what stands under it.
+    /// A condition is a constant, or one decides it, so that no run checks what stands under it.
     Constant,
     /// A function of Python's own is called with fewer arguments than it takes.
     TooLittle,
@@ -105,6 +106,8 @@ enum Oddity {
     ChangedAttribute,
     /// A dictionary or a set has one key for all that it is made of.
     RepeatedKey,
+    /// A list has one constant for all that it is made of.
+    RepeatedConstant,
     /// A message is logged with more or fewer things than it has places for.
     Misformatted,
     /// A method that the language awaits is a plain one.
@@ -118,7 +121,7 @@ enum Oddity {
 }
 
 impl Oddity {
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -134,6 +137,7 @@ impl Oddity {
         Self::AnyException,
         Self::ChangedAttribute,
         Self::RepeatedKey,
+        Self::RepeatedConstant,
         Self::Misformatted,
         Self::Unawaitable,
         Self::Unjoined,
@@ -158,6 +162,7 @@ impl Oddity {
             Self::AnyException => handles_anything(program),
             Self::ChangedAttribute => changes_attribute(program),
             Self::RepeatedKey => repeats_a_key(program),
+            Self::RepeatedConstant => repeats_a_constant(program),
             Self::Misformatted => logs_wrongly(program),
             Self::Unawaitable => awaits_nothing(program),
             Self::Unjoined => waits_for_no_thread(program),
@@ -179,7 +184,7 @@ impl Oddity {
                 .is_some_and(|raised| is_refused_in_spite_of_test(script.program, &raised.message)),
             Self::Unbound => is_compiled_from_text(script.program),
             // A library's own report shows which operator failed, or by which exception.
-            Self::Transparent => reports().is_some(),
+            Self::RepeatedConstant | Self::Transparent => reports().is_some(),
             Self::AnyException => reports().is_some() && !so_far.has_full_control(),
             // A control calls the functions that are passed on.
             Self::Unfed => !so_far.has_control(),

@@ -11,8 +11,8 @@ use minrepro_reducers::{
         lost_values::lost_values,
         producers::{
             Producer, added_to, asserted_call, attributes_asked_again, attributes_asked_for,
-            attributes_read, counterparts, declares, missing_name, produces, quoted_names, reaches,
-            stores_in_class,
+            attributes_read, begins_to_produce, counterparts, declares, missing_name, produces,
+            quoted_names, reaches, stores_in_class,
         },
         quoted_lines::quoted_lines,
     },
@@ -74,6 +74,8 @@ enum Way {
     Anywhere,
     /// By the class of the object that lacks it. That its statements do not run may be the bug.
     InClass,
+    /// By a function that had begun and had not come to it.
+    Later,
 }
 
 /// Applies if the script stores the value that the failure reports as missing, and a library had
@@ -130,8 +132,10 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         // Where its class stores it, no other store will do.
         let way = if is_in_class {
             Some(Way::InClass)
+        } else if produces(program, &producer, evidence) {
+            Some(Way::Anywhere)
         } else {
-            produces(program, &producer, evidence).then_some(Way::Anywhere)
+            begins_to_produce(program, &producer, evidence).then_some(Way::Later)
         };
         Producers {
             way,
@@ -338,6 +342,7 @@ impl Check for Producers {
 
     fn is_hopeless(&self, program: &Program) -> bool {
         self.way.is_some() && !produces(program, &self.producer, None)
+            || self.way == Some(Way::Later) && !begins_to_produce(program, &self.producer, None)
             || self.is_declared && !declares(program, &self.producer)
     }
 

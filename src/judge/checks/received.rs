@@ -19,7 +19,7 @@ use super::{
     automatic_control::is_exact,
     caught,
 };
-use crate::oracle::Verdict;
+use crate::oracle::{Sought, Verdict};
 
 pub(super) const KIND: Kind = Kind {
     id: "received",
@@ -54,7 +54,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         let operations = &calls.operations | &by_constructors;
         one.clone().by(&operations).with_steady_texts(others)
     };
-    let received = received.with_definitions_of(script.program);
+    let exception = script
+        .showing
+        .and_then(|showing| showing.exception.as_ref());
+    let sought = exception.and_then(Sought::of);
+    let received = received
+        .with_definitions_of(script.program)
+        .with_sought(sought.as_ref().and_then(Sought::key), others);
     Ok((!received.is_empty()).then(|| Box::new(received) as Box<dyn Check>))
 }
 
@@ -78,9 +84,10 @@ impl Observer for Received {
         !self.is_exact()
     }
 
-    fn objection(&self, _: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
+    fn objection(&self, candidate: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
         let its = Received::read(observed.stderr);
-        (!self.allows(&its)).then_some(Verdict::Vacuous)
+        let key = candidate.sought.as_ref().and_then(Sought::key);
+        (!self.allows(&its) || !self.allows_sought(&its, key)).then_some(Verdict::Vacuous)
     }
 }
 

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 
 use minrepro_reducers::{
     analysis::{
+        cpython::missing_attribute,
         dependence_check::{
-            Operations, ReportSite, include, operations, packages, packages_of_arguments,
-            packages_of_operands,
+            Operations, ReportSite, StandardSource, include, operations, packages,
+            packages_of_arguments, packages_of_operands, standard_source,
         },
         keywords::{Keywords, Signatures, are_given, keywords},
         producers::{Producer, asks_for_missing, missing_name, owner_class, produces},
@@ -32,7 +33,9 @@ use super::{
     comparison::signatures,
 };
 use crate::{
-    oracle::{Verdict, claim, is_called_by_library, is_in_library, own_lines},
+    oracle::{
+        Sought, Verdict, claim, is_called_by_library, is_in_library, is_operation, own_lines,
+    },
     runner::Exception,
 };
 
@@ -69,6 +72,15 @@ struct Sources {
     /// nothing: what made nothing of something is why it fails.
     #[serde(default)]
     of_nothing: BTreeSet<String>,
+    /// What comes with Python on which that must depend which fails.
+    #[serde(default)]
+    standard: StandardSource,
+    /// The attribute that something lacks.
+    #[serde(default)]
+    lacks: Option<String>,
+    /// What it fails to look up or to unpack.
+    #[serde(default)]
+    sought: Option<Sought>,
     /// Whether a library must call the failing function: it then says what the function works on.
     is_called_by_library: bool,
 }
@@ -87,7 +99,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(exception) = exception else {
         return Ok(None);
     };
-    let check = if claim(exception).is_none() && reports_absence(exception) {
+    let is_claim = claim(exception).is_some();
+    let mut check = if !is_claim && reports_absence(exception) {
         of_absence(script, so_far, exception)?
     } else {
         Sources {
@@ -95,9 +108,32 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             ..Sources::default()
         }
     };
-    let applies =
-        check.is_called_by_library || !check.packages.is_empty() || !check.of_nothing.is_empty();
+    if !is_claim && !is_in_library(exception) && !is_exact(so_far) {
+        check.standard = standard(script, exception)?;
+        check.lacks = missing_attribute(&exception.message).map(str::to_owned);
+        check.sought = Sought::of(exception);
+    }
+    let applies = check.is_called_by_library
+        || !check.packages.is_empty()
+        || !check.of_nothing.is_empty()
+        || !check.standard.read.is_empty()
+        || check.sought.is_some();
     Ok(applies.then(|| Box::new(check) as Box<dyn Check>))
+}
+
+/// What made, of what comes with Python, that in which something is not found, or on which another
+/// operation of the language fails.
+fn standard(script: &Script<'_>, exception: &Exception) -> Result<StandardSource, BaselineFailure> {
+    let Script { program, .. } = script;
+    let frames = own_lines(exception);
+    let lacks = missing_attribute(&exception.message);
+    // The text costs nothing, but only a trace shows which of it was executed.
+    let text = standard_source(program, &frames, lacks, None);
+    let is_looked_up = reports_absence(exception) && is_operation(exception);
+    if text.read.is_empty() || !(is_looked_up || text.is_plain) {
+        return Ok(StandardSource::default());
+    }
+    Ok(standard_source(program, &frames, lacks, script.evidence()?))
 }
 
 /// The packages that made nothing of something which a call then gets that fails.
@@ -139,18 +175,16 @@ fn of_absence(
     let is_in_library = is_in_library(exception);
     let is_named = is_in_library && is_named(program, exception, &frames);
     // The text costs nothing, but only a trace shows which of it was executed.
-    if (!is_in_library || is_named)
-        && !packages(program, &frames, None).is_empty()
-        && let Some(evidence) = script.evidence()?
-    {
-        check.packages = packages(program, &frames, Some(evidence));
-        let operands = packages_of_operands(program, &frames, Some(evidence));
+    if (!is_in_library || is_named) && !packages(program, &frames, None).is_empty() {
+        let evidence = script.evidence()?;
+        check.packages = packages(program, &frames, evidence);
+        let operands = packages_of_operands(program, &frames, evidence);
         let is_lookup = exception.message.contains(NO_LOOKUP);
         check.has_foreign_operands = is_lookup && !operands.iter().any(BTreeSet::is_empty);
         // What the script itself never stored, only all that made the object can have left out.
         if (is_named || is_of_foreign_class(program, exception)) && !is_stored(program, exception) {
             let site = ReportSite::Raised(frames);
-            let found = operations(program, &site, Some(evidence)).into_iter();
+            let found = operations(program, &site, evidence).into_iter();
             check.operations = found.flatten().collect();
             check.signatures = signatures(probe, program)?;
             check.keywords = keywords(program, &check.signatures);
@@ -225,8 +259,19 @@ impl Check for Sources {
             include(&found.flatten().collect(), &self.operations)
                 && are_given(&self.keywords, &keywords(shown.program, &self.signatures))
         };
+        let is_of_standard = || {
+            let lacks = self.lacks.as_deref();
+            let found = standard_source(shown.program, &shown.failed_at, lacks, None);
+            self.standard.is_in(&found)
+        };
+        let seeks_alike = || match (&self.sought, &shown.sought) {
+            (Some(known), Some(its)) => known.is_like(its),
+            (known, its) => known == its,
+        };
         let holds = (!self.is_called_by_library || shown.is_called_by_library)
+            && (shown.failed_at.is_empty() || seeks_alike())
             && is_of_packages()
+            && is_of_standard()
             && gets_nothing_of_it()
             && (!self.has_foreign_operands || has_operands())
             && (self.operations.is_empty() || has_operations());
@@ -234,10 +279,18 @@ impl Check for Sources {
     }
 
     fn claim(&self) -> Option<String> {
+        let quoted = |name: &String| format!("`{name}`");
+        if !self.standard.read.is_empty() {
+            let names: Vec<String> = self.standard.read.iter().map(quoted).collect();
+            return Some(format!("it fails on what {} gave", names.join(" and ")));
+        }
         let names = self.packages.iter().chain(&self.of_nothing);
-        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-        if names.is_empty() {
+        let names: Vec<String> = names.map(quoted).collect();
+        if names.is_empty() && self.is_called_by_library {
             return Some("it fails in a function that a library calls".to_owned());
+        }
+        if names.is_empty() {
+            return Some("it looks for what the script looks for".to_owned());
         }
         Some(format!("it fails on what {} gave", names.join(" or ")))
     }

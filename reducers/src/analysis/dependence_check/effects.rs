@@ -130,6 +130,21 @@ mod tests {
     }
 
     #[test]
+    fn a_method_changes_parts_of_its_object() {
+        check(
+            "import torch\nclass A:\n    def update(self, source):\n        mine = dict(self.named())\n        for name, p in source.named():\n            mine[name].mul_(2).add_(p)\n    def show(self):\n        rows = list(self.rows)\n        rows.sort()\na = A()\na.update(torch.ones(1))\na.show()\nassert a.norm()\n",
+            &[
+                "[].mul_() alone",
+                "add_() alone",
+                "dict()",
+                "named()",
+                "norm()",
+                "ones()",
+            ],
+        );
+    }
+
+    #[test]
     fn what_is_made_with_an_object_changes_it() {
         check(
             "import io, csv\nraw = io.StringIO()\nrows = csv.writer(raw)\nrows.writerow([1])\nassert raw.getvalue()\n",

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     analysis::{
-        dependence_check::{Nodes, ReportSite, Rest, WORDLESS, told},
+        dependence_check::{Nodes, ReportSite, Rest, WORDLESS, rest::ValueSource, told},
         names::ImportedNames,
     },
-    syntax::{AnyNodeRef, Program, Ranged, TextRange},
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Operator},
     trace::evidence::Evidence,
 };
 
@@ -20,7 +22,7 @@ pub fn packages_of_operands(
     frames: &[u32],
     evidence: Option<&Evidence>,
 ) -> Vec<BTreeSet<String>> {
-    of_parts(program, frames, evidence, &operands)
+    packages_of_parts(program, frames, evidence, &operands)
 }
 
 /// The packages on which each argument depends of the calls in a failing statement, but for those
@@ -30,30 +32,143 @@ pub fn packages_of_arguments(
     frames: &[u32],
     evidence: Option<&Evidence>,
 ) -> Vec<BTreeSet<String>> {
-    of_parts(program, frames, evidence, &arguments)
+    packages_of_parts(program, frames, evidence, &arguments)
 }
 
-/// The packages on which some parts of a failing statement depend. A loop that only repeats it
-/// makes none of them.
-fn of_parts(
+/// What comes with Python that a failing statement depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandardSource {
+    /// What is read of modules, by dotted paths. Modules that only hold, open or name values do not
+    /// count.
+    pub read: BTreeSet<String>,
+    /// Whether the statement calls only the language's own functions, if any: none of a package, and
+    /// no method.
+    pub is_plain: bool,
+}
+
+impl StandardSource {
+    /// Whether another depends on all that this does. `json.load` loads as `json.loads` does.
+    pub fn is_in(&self, other: &Self) -> bool {
+        self.read.iter().all(|path| {
+            let mut others = other.read.iter();
+            others.any(|other| other.starts_with(path) || path.starts_with(other))
+        })
+    }
+}
+
+/// What comes with Python on which that depends which fails in a statement, given the lines of its
+/// frames, outermost first: what lacks an attribute, what something is looked up in, or all of it.
+pub fn standard_source(
+    program: &Program,
+    frames: &[u32],
+    lacks: Option<&str>,
+    evidence: Option<&Evidence>,
+) -> StandardSource {
+    let parts = |program: &Program, nodes: &Nodes<'_>, statement: usize| {
+        let own = nodes[statement].iter();
+        let attributes = own.filter_map(AnyNodeRef::as_expr_attribute);
+        let lacking = attributes.filter(|of_it| lacks == Some(of_it.attr.as_str()));
+        let lacking = lacking.map(|of_it| StatementPart::of(of_it.value.range()));
+        let mut parts: Vec<StatementPart> = lacking.collect();
+        if parts.is_empty() {
+            parts = operands(program, nodes, statement);
+            parts.extend(divisors(nodes, statement));
+        }
+        if parts.is_empty() {
+            let ranges = nodes[statement].iter().map(AnyNodeRef::range);
+            parts.extend(ranges.reduce(TextRange::cover).map(StatementPart::of));
+        }
+        parts
+    };
+    let imported = ImportedNames::of(program.tree());
+    let is_plain = |nodes: &Nodes<'_>, statement: usize| {
+        let mut calls = nodes[statement].iter().filter_map(AnyNodeRef::as_expr_call);
+        calls.all(|call| call.func.is_name_expr() && imported.path(&call.func).is_none())
+    };
+    let of = |found: ValueSource, nodes: &Nodes<'_>, statement: usize, _: &StatementPart| {
+        let mut read = found.of_standard;
+        read.retain(|path| !is_holding(path));
+        StandardSource {
+            read,
+            is_plain: is_plain(nodes, statement),
+        }
+    };
+    let found = of_parts(program, frames, evidence, &parts, &of).into_iter();
+    let both = |one: StandardSource, other: StandardSource| StandardSource {
+        read: &one.read | &other.read,
+        is_plain: one.is_plain && other.is_plain,
+    };
+    found.reduce(both).unwrap_or_default()
+}
+
+/// What only holds, opens or names values.
+const HOLDING: [&str; 20] = [
+    "abc",
+    "collections.OrderedDict",
+    "collections.abc",
+    "collections.defaultdict",
+    "collections.namedtuple",
+    "contextlib",
+    "dataclasses",
+    "functools.partial",
+    "functools.reduce",
+    "functools.wraps",
+    "io",
+    "logging",
+    "operator",
+    "os",
+    "pathlib",
+    "shutil",
+    "sys",
+    "tempfile",
+    "types",
+    "typing",
+];
+
+fn is_holding(path: &str) -> bool {
+    HOLDING.iter().any(|holding| {
+        let rest = path.strip_prefix(holding);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+/// The packages on which some parts of a failing statement depend.
+fn packages_of_parts(
     program: &Program,
     frames: &[u32],
     evidence: Option<&Evidence>,
     parts: &dyn Fn(&Program, &Nodes<'_>, usize) -> Vec<StatementPart>,
 ) -> Vec<BTreeSet<String>> {
+    let of = |found: ValueSource, _: &Nodes<'_>, _: usize, part: &StatementPart| {
+        let mut found = found.modules;
+        found.retain(|name| {
+            Some(name) != part.given_to.as_ref() && !WORDLESS.contains(&name.as_str())
+        });
+        found
+    };
+    of_parts(program, frames, evidence, parts, &of)
+}
+
+/// Where some parts of a failing statement come from. A loop that only repeats it makes none of
+/// them.
+fn of_parts<T>(
+    program: &Program,
+    frames: &[u32],
+    evidence: Option<&Evidence>,
+    parts: &dyn Fn(&Program, &Nodes<'_>, usize) -> Vec<StatementPart>,
+    of: &dyn Fn(ValueSource, &Nodes<'_>, usize, &StatementPart) -> T,
+) -> Vec<T> {
     let site = ReportSite::Raised(frames.to_vec());
     let found = told(program, &site, evidence, &|outline, nodes, frames| {
         let Some(&last) = frames.last() else {
             return Vec::new();
         };
         let parts = parts(program, nodes, last).into_iter();
-        let packages = parts.map(|StatementPart { value, given_to }| {
+        let sources = parts.map(|part| {
             let rest = Rest::of(outline, nodes).flow();
-            let mut found = rest.origin(last, value, &frames).modules;
-            found.retain(|name| Some(name) != given_to.as_ref() && !WORDLESS.contains(&&**name));
-            found
+            of(rest.origin(last, part.value, &frames), nodes, last, &part)
         });
-        packages.collect()
+        sources.collect()
     });
     found.into_iter().flatten().collect()
 }
@@ -65,17 +180,35 @@ struct StatementPart {
     given_to: Option<String>,
 }
 
+impl StatementPart {
+    fn of(value: TextRange) -> Self {
+        Self {
+            value,
+            given_to: None,
+        }
+    }
+}
+
 /// What a statement reads from.
 fn operands(_: &Program, nodes: &Nodes<'_>, statement: usize) -> Vec<StatementPart> {
     let subscripts = nodes[statement]
         .iter()
         .filter_map(AnyNodeRef::as_expr_subscript);
     let read = subscripts.filter(|subscript| subscript.ctx.is_load());
-    read.map(|subscript| StatementPart {
-        value: subscript.value.range(),
-        given_to: None,
-    })
-    .collect()
+    read.map(|subscript| StatementPart::of(subscript.value.range()))
+        .collect()
+}
+
+/// What a statement divides by.
+fn divisors(nodes: &Nodes<'_>, statement: usize) -> Vec<StatementPart> {
+    const DIVIDING: [Operator; 3] = [Operator::Div, Operator::FloorDiv, Operator::Mod];
+    let operations = nodes[statement]
+        .iter()
+        .filter_map(AnyNodeRef::as_expr_bin_op);
+    let dividing = operations.filter(|of_two| DIVIDING.contains(&of_two.op));
+    dividing
+        .map(|of_two| StatementPart::of(of_two.right.range()))
+        .collect()
 }
 
 /// What a statement gives to the calls in it.

@@ -8,7 +8,7 @@ use crate::{
         calls::{call_in, callee_name, given},
         dependence_graph::DependenceGraph,
         names::ImportedNames,
-        statement_tree::StatementTree,
+        statement_tree::{Change, StatementTree},
     },
     syntax::{
         AnyNodeRef, Ranged, TextRange,
@@ -35,6 +35,7 @@ impl Passing<'_, '_, '_> {
     pub(super) fn changes(&self, statement: usize, passed: TextRange) -> Vec<usize> {
         let mut changes = self.changes_within(statement, passed, DEPTH);
         changes.extend(self.changes_by_holder(statement, passed, DEPTH));
+        changes.extend(self.changes_by_method(statement, passed));
         changes.extend(self.effects(passed));
         changes
             .extend(Some(statement).filter(|&statement| self.is_called_alone(statement, passed)));
@@ -51,6 +52,84 @@ impl Passing<'_, '_, '_> {
             Expr::Call(inner) => receiver(inner).is_some_and(|its| its.range() == object),
             callee => callee.range() == object,
         })
+    }
+
+    /// The statements by which a method of the program changes parts of its object, if a statement
+    /// calls it for nothing else.
+    fn changes_by_method(&self, statement: usize, object: TextRange) -> Vec<usize> {
+        let stmt = self.tree.statements[statement].node.as_stmt_expr();
+        let call = stmt.and_then(|stmt| stmt.value.as_call_expr());
+        let method = call.and_then(|call| call.func.as_attribute_expr());
+        let Some(method) = method.filter(|method| method.value.range() == object) else {
+            return Vec::new();
+        };
+        let functions = self.tree.functions(&method.attr);
+        let methods = functions.filter(|(function, _)| is_method(self.tree, Some(*function)));
+        let receivers = methods.filter_map(|(_, def)| {
+            let receiver = def.parameters.iter_non_variadic_params().next()?;
+            self.graph.variable_at(receiver.name().start())
+        });
+        receivers
+            .flat_map(|receiver| self.changes_of_parts(receiver))
+            .collect()
+    }
+
+    /// The executed statements that change what calls of a function gave, if a decorator keeps that for
+    /// the next call.
+    pub(super) fn changes_of_kept(&self, function: usize) -> Vec<usize> {
+        const KEEPING: [&str; 2] = ["cache", "memo"];
+        let program = self.tree.program;
+        let Some(def) = self.tree.statements[function].node.as_stmt_function_def() else {
+            return Vec::new();
+        };
+        let mut decorators = def.decorator_list.iter();
+        let is_kept = decorators.any(|decorator| {
+            let text = program.slice(decorator.range).to_lowercase();
+            KEEPING.iter().any(|word| text.contains(word))
+        });
+        let calls = self.nodes.calls_of(&def.name).filter(|_| is_kept);
+        let given = calls.filter(|(at, call)| {
+            let value = self.tree.statements[*at].value();
+            value.is_some_and(|value| value.range() == call.range)
+        });
+        let variables =
+            given.flat_map(|(at, _)| program.scopes().bound_by(self.tree.statements[at].range));
+        variables
+            .flat_map(|&variable| self.graph.changes_in_place(variable))
+            .collect()
+    }
+
+    /// The executed statements that change what a loop takes out of a variable, or an element of what
+    /// is computed from it: `for p in self.rows(): p.f()`, `rows = dict(self.rows()); rows[0].f()`.
+    fn changes_of_parts(&self, variable: usize) -> Vec<usize> {
+        let program = self.tree.program;
+        let mut changes = Vec::new();
+        let mut all = vec![(variable, false)];
+        let mut at = 0;
+        while let Some(&(variable, is_part)) = all.get(at) {
+            for (statement, range) in self.graph.uses(variable) {
+                let node = self.tree.statements[statement].node;
+                let is_element = program.text()[range.end().to_usize()..].starts_with('[');
+                let is_of_part = is_part || at > 0 && is_element;
+                if is_of_part && Change::of(program, node, range).is_some() {
+                    changes.push(statement);
+                }
+                let is_part = match node {
+                    AnyNodeRef::StmtFor(each) if each.iter.range().contains_range(range) => true,
+                    AnyNodeRef::StmtAssign(assign)
+                        if assign.targets.iter().all(Expr::is_name_expr) =>
+                    {
+                        false
+                    }
+                    _ => continue,
+                };
+                let variables = program.scopes().bound_by(node.range()).iter().copied();
+                let new = variables.filter(|new| all.iter().all(|(known, _)| known != new));
+                all.extend(new.map(|new| (new, is_part)).collect::<Vec<_>>());
+            }
+            at += 1;
+        }
+        changes
     }
 
     /// The statements by which a function of the program changes what a statement passes to it, if

@@ -44,6 +44,8 @@ pub(super) struct ValueSource {
     pub(super) modules: BTreeSet<String>,
     /// Those of them that do not come with Python.
     pub(super) packages: BTreeSet<String>,
+    /// The dotted paths of what is read of the modules that come with Python.
+    pub(super) of_standard: BTreeSet<String>,
 }
 
 /// By how much more often one of two sides has something than the other.
@@ -252,12 +254,17 @@ impl<'o, 'a> Rest<'o, 'a> {
                     origin.packages.insert(module.to_owned());
                 }
             }
+            let path = match node {
+                AnyNodeRef::ExprName(name) => self.imported.name(&name.id).map(str::to_owned),
+                AnyNodeRef::ExprAttribute(attribute) => self.imported.attribute(attribute),
+                _ => None,
+            };
             let attribute = node.as_expr_attribute();
-            if attribute.is_some_and(|attribute| {
-                self.imported.attribute(attribute).is_none() && !is_of_data(&attribute.attr)
-            }) {
+            if attribute.is_some_and(|attribute| path.is_none() && !is_of_data(&attribute.attr)) {
                 origin.read.extend(self.foreign_name(*node));
             }
+            let is_of_standard = |path: &String| path.contains('.') && !is_installed(path);
+            origin.of_standard.extend(path.filter(is_of_standard));
         }
         origin
     }
@@ -412,6 +419,10 @@ impl<'o, 'a> Rest<'o, 'a> {
         };
         let results = self.graph.body(function).filter(is_result);
         self.todo.extend(results);
+        if !self.is_part {
+            let changes = self.passing().changes_of_kept(function);
+            self.todo.extend(changes);
+        }
     }
 
     fn grow_by_variable(&mut self, index: usize) {

@@ -52,6 +52,11 @@ impl GivenValue {
         }
     }
 
+    /// Whether Python writes it so.
+    pub(super) fn is_written(&self, text: &str) -> bool {
+        matches!(self, Self::Plain(_, written) if written == text)
+    }
+
     pub(super) fn parts(&self) -> &[Self] {
         match self {
             Self::Parts(_, parts) => parts,

@@ -9,9 +9,9 @@ use crate::syntax::{
 /// How a statement may change the value of a name or an attribute within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
-    /// In place: a method is called on it for nothing else or has the name of a change, an element of
-    /// it is assigned or overwritten, an attribute or an element of it is deleted, or a result is put
-    /// into it.
+    /// In place: a method is called on it or on an element of it, for nothing else or with the name of
+    /// a change, an element of it is assigned, an attribute or an element of it is deleted, or a result
+    /// is put into it.
     InPlace,
     /// In another way: a part of it is changed, a function gets it as the first argument, or the
     /// decorator of a function is a part of it.
@@ -94,10 +94,10 @@ pub(crate) fn is_in_place(method: &str) -> bool {
     method.ends_with('_') && !method.ends_with("__")
 }
 
-/// What a method is called on; of one that overwrites an element, the container.
+/// What a method is called on or, of an element, the container.
 fn overwritten(method: &ExprAttribute) -> &Expr {
     match &*method.value {
-        Expr::Subscript(element) if is_in_place(&method.attr) => container(element),
+        Expr::Subscript(element) => container(element),
         value => value,
     }
 }
