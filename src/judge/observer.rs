@@ -101,7 +101,7 @@ pub(super) fn observe(
         asking.push((place, asked));
     }
     for ((place, asked), outcome) in asking.into_iter().zip(probe.run(&jobs)?) {
-        let evidence = probe.evidence(std::slice::from_ref(&outcome));
+        let evidence = probe.evidence_while_observed(&outcome);
         let stderr = outcome.stderr.text();
         let observed = Observed {
             outcome: &outcome,

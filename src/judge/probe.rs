@@ -237,4 +237,11 @@ impl Probe<'_> {
         let showing = outcomes.iter().find(|outcome| self.shows(outcome))?;
         serde_json::from_str(showing.trace.as_deref()?).ok()
     }
+
+    /// The same for a traced run of a program that writes things down.
+    pub(super) fn evidence_while_observed(&self, outcome: &Outcome) -> Option<Evidence> {
+        let trace = outcome.trace.as_deref();
+        let trace = trace.filter(|_| self.shows_words_while_observed(outcome))?;
+        serde_json::from_str(trace).ok()
+    }
 }

@@ -41,6 +41,9 @@ pub struct Fingerprint {
     /// The conditions on sizes that the compiler could not keep or answer.
     #[serde(default)]
     conditions: BTreeSet<String>,
+    /// What is wrong with the arguments of a call, for each function that may be meant.
+    #[serde(default)]
+    misfits: BTreeSet<String>,
     /// The plain words of the lines below the first: details follow a general headline.
     details: BTreeSet<String>,
     /// The functions of libraries that were on the way to the exception.
@@ -102,6 +105,7 @@ impl Fingerprint {
             conditions: shared(exceptions, |raised| {
                 messages::size_conditions(&raised.message)
             }),
+            misfits: shared(exceptions, |raised| messages::misfits(&raised.message)),
             details: shared(exceptions, |raised| details(&raised.message)),
             path: shared(exceptions, |raised| {
                 functions(raised, &raised.frames).collect()
@@ -180,6 +184,12 @@ impl Fingerprint {
             };
             let [its, known] = [listed(&conditions), listed(&self.conditions)];
             return Some(format!("the condition on sizes is {its}, not {known}"));
+        }
+        let misfits = messages::misfits(&exception.message);
+        if !self.misfits.is_empty()
+            && let Some(other) = misfits.symmetric_difference(&self.misfits).next()
+        {
+            return Some(format!("what does not fit is another: {other}"));
         }
         let its = details(&exception.message);
         let shared = self.details.intersection(&its).count();

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 pub use makers::Receivers;
 pub(crate) use nodes::Nodes;
-pub use operands::{StandardSource, packages_of_arguments, packages_of_operands, standard_source};
+pub use operands::{are_read, packages_of_arguments, packages_of_operands, read_of_standard};
 pub(crate) use operations::constant;
 pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};

@@ -15,7 +15,8 @@ pub use asked::{
 };
 pub use in_class::stores_in_class;
 use kinds::{
-    called, calling, elements, giving, is_in_class_body, mentioning, naming, standing, storing,
+    binding, called, calling, elements, giving, is_in_class_body, mentioning, naming, standing,
+    storing,
 };
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +26,7 @@ use crate::{
         statement_tree::StatementTree,
     },
     syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
-    trace::evidence::Evidence,
+    trace::evidence::{Evidence, SourceLine},
 };
 
 /// A statement that must have run for a value to be there.
@@ -36,6 +37,8 @@ pub enum Producer {
     Store(String),
     /// One that stores something other than `None` under this name.
     Value(String),
+    /// One that binds this name.
+    Binding(String),
     /// One that stores something under this key, or mentions it where it is not looked up.
     Key(String),
     /// One that calls this method with something to store, or hands it on to be called.
@@ -56,6 +59,7 @@ impl Producer {
         match self {
             Self::Store(name)
             | Self::Value(name)
+            | Self::Binding(name)
             | Self::Key(name)
             | Self::Call(name)
             | Self::Called(name)
@@ -78,32 +82,43 @@ pub fn produces(program: &Program, producer: &Producer, evidence: Option<&Eviden
         .any(|statement| tree.statements[statement].is_executed || is_handed_on(&tree, statement))
 }
 
-/// Whether a function of a program that is used, and of which something was executed, would come to
-/// such a producer.
-pub fn begins_to_produce(
+/// Whether a function that an executed statement of a program calls, or hands on, holds such a
+/// producer, besides those of the frames on these lines.
+pub fn is_to_produce(
     program: &Program,
     producer: &Producer,
+    frames: &[u32],
     evidence: Option<&Evidence>,
 ) -> bool {
     let tree = evidence.map_or_else(
         || StatementTree::untraced(program),
         |evidence| StatementTree::of(program, evidence),
     );
+    let frames = frames.iter();
+    let failing = frames.filter_map(|&line| tree.on_line(SourceLine::of_program(line)));
+    let failing: Vec<usize> = failing.filter_map(|at| tree.function_of(at)).collect();
     producing(&tree, producer).into_iter().any(|statement| {
         let function = tree.function_of(statement);
-        function.is_some_and(|function| {
-            let mut within = tree.within(function);
-            let has_begun = within.any(|at| tree.statements[at].is_executed);
-            let def = tree.statements[function].node.as_stmt_function_def();
-            let is_used = def.is_some_and(|def| {
-                let own = tree.program.scopes().named(&def.name.id);
-                let mut uses = own.flat_map(|variable| &variable.uses);
-                uses.any(|of_it| !def.range.contains_range(of_it.range))
-                    || tree.attributes.contains_key(&def.name.id)
-            });
-            has_begun && is_used
-        })
+        let function = function.filter(|function| !failing.contains(function));
+        function.is_some_and(|function| is_in_use(&tree, function))
     })
+}
+
+/// Whether an executed statement names a function, or a method as an attribute.
+fn is_in_use(tree: &StatementTree<'_>, function: usize) -> bool {
+    let Some(def) = tree.statements[function].node.as_stmt_function_def() else {
+        return false;
+    };
+    let is_executed = |at: &usize| tree.statements[*at].is_executed;
+    let parent = tree.statements[function].parent;
+    if parent.is_some_and(|parent| tree.statements[parent].node.is_stmt_class_def()) {
+        return tree.reads_of(&def.name.id).any(|(at, _)| is_executed(&at));
+    }
+    let own = tree.program.scopes().named(&def.name.id);
+    let uses = own.flat_map(|variable| &variable.uses);
+    let outer = uses.filter(|of_it| !def.range.contains_range(of_it.range));
+    let mut statements = outer.filter_map(|of_it| tree.at(of_it.statement));
+    statements.any(|at| is_executed(&at))
 }
 
 /// Whether what fails on these lines of a program, outermost first, depends on such a producer of a
@@ -136,6 +151,7 @@ fn producing(tree: &StatementTree<'_>, producer: &Producer) -> BTreeSet<usize> {
             storing.retain(|at| !is_none(at));
             storing
         }
+        Producer::Binding(name) => binding(tree, name),
         Producer::Key(name) => &storing(tree, name) | &mentioning(tree, name),
         Producer::Call(name) => calling(tree, name),
         Producer::Called(name) => called(tree, name),
@@ -189,7 +205,6 @@ fn is_handed_on(tree: &StatementTree<'_>, statement: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::evidence::SourceLine;
 
     #[test]
     fn the_missing_name_is_that_of_an_attribute_or_a_key() {
@@ -305,10 +320,9 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_has_begun_may_come_to_it() {
+    fn a_function_in_use_may_come_to_it() {
         let key = Producer::Key("a".to_owned());
-        let begins = |text: &str, lines: &[u32]| {
-            let program = Program::parse(text).unwrap();
+        let comes = |text: &str, lines: &[u32]| {
             let hits = lines.iter();
             let evidence = Evidence {
                 hits: hits
@@ -316,11 +330,16 @@ mod tests {
                     .collect(),
                 ..Evidence::default()
             };
-            begins_to_produce(&program, &key, Some(&evidence))
+            let program = Program::parse(text).unwrap();
+            is_to_produce(&program, &key, &[4], Some(&evidence))
         };
-        let text = "async def f(x):\n    await pause()\n    x['a'] = 1\ng(f(x))\n";
-        assert!(begins(text, &[1, 2, 4]) && !begins(text, &[1, 4]));
-        assert!(!begins("def f(x):\n    y = 1\n    x['a'] = 1\n", &[1, 2]));
+        let text = "async def f(x):\n    x['a'] = 1\ng(f({}))\n";
+        assert!(comes(text, &[1, 3]) && !comes(text, &[1]));
+        let method = "class A:\n    def f(self, x):\n        x['a'] = 1\ng(A().f)\n";
+        assert!(comes(method, &[1, 2, 4]) && !comes(method, &[1, 2]));
+        assert!(!comes("def f(x):\n    x['a'] = 1\ng.f()\n", &[1, 3]));
+        let failing = "def f(x):\n    y = 1\n    if y:\n        x['a']\n    x['a'] = 1\nf({})\n";
+        assert!(!comes(failing, &[1, 2, 3, 4, 6]));
     }
 
     #[test]
@@ -351,6 +370,14 @@ mod tests {
         assert!(!declared(
             "class A(B):\n    def f(self):\n        return ['a']\nx = ['a']\n"
         ));
+    }
+
+    #[test]
+    fn a_name_is_bound_in_any_way() {
+        let binding = Producer::Binding("A".to_owned());
+        let bound = |text: &str| produces(&Program::parse(text).unwrap(), &binding, None);
+        assert!(bound("class B[A]:\n    x: A\n") && bound("if 0:\n    import A\n"));
+        assert!(!bound("class B:\n    x: A\nB.A = 1\n"));
     }
 
     #[test]

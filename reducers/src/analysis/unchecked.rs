@@ -1,6 +1,7 @@
 //! What no run of a program checks: code under a condition that is a constant, and calls in it that
 //! can only fail, which a compiler reads all the same; handlers of any exception, which report the
-//! right one as well; collections in which one key stands for all; messages that are formatted, and
+//! right one as well; collections in which one key or constant stands for all; coroutines that
+//! nothing runs; messages that are formatted, and
 //! methods that are awaited, only if nothing fails before; threads that nobody waits for; constants
 //! that are called. Goes by names. Called by the judge, which compares a candidate with the script.
 
@@ -65,6 +66,38 @@ pub fn asks_constants(program: &Program) -> bool {
         AnyNodeRef::ExprBoolOp(of_all) => {
             let mut values = of_all.values.iter();
             values.any(|value| is_given(value, of_all.op == BoolOp::Or))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a statement only makes a coroutine of the program's own, which nothing then runs.
+pub fn leaves_coroutines(program: &Program) -> bool {
+    let nodes = || program.tree().nodes.iter().map(|node| node.node);
+    let functions = nodes().filter_map(|node| node.as_stmt_function_def().copied());
+    let coroutines: Vec<&str> = functions
+        .filter(|def| def.is_async)
+        .map(|def| def.name.as_str())
+        .collect();
+    let imported = ImportedNames::of(program.tree());
+    let is_used = |target: &Expr| {
+        let name = target.as_name_expr();
+        name.is_none_or(|name| {
+            let mut named = program.scopes().named(&name.id);
+            named.any(|variable| !variable.uses.is_empty())
+        })
+    };
+    let mut left = nodes().filter_map(|node| match node {
+        AnyNodeRef::StmtExpr(stmt) => stmt.value.as_call_expr(),
+        AnyNodeRef::StmtAssign(assign) if !assign.targets.iter().any(is_used) => {
+            assign.value.as_call_expr()
+        }
+        _ => None,
+    });
+    left.any(|call| match &*call.func {
+        Expr::Name(name) => coroutines.contains(&name.id.as_str()),
+        Expr::Attribute(method) => {
+            coroutines.contains(&method.attr.as_str()) && imported.path(&call.func).is_none()
         }
         _ => false,
     })
@@ -282,6 +315,43 @@ fn pairs<'a>(target: &'a Expr, value: &'a Expr) -> Vec<(&'a Expr, &'a Expr)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn constants_decide_and_stand_for_all() {
+        let is = |check: fn(&Program) -> bool, text: &str| check(&Program::parse(text).unwrap());
+        for text in [
+            "x &= False\n",
+            "y = x | True\n",
+            "y = x or True\n",
+            "y = False and x\n",
+        ] {
+            assert!(is(asks_constants, text), "{text}");
+        }
+        for text in [
+            "x &= y\n",
+            "x |= False\n",
+            "y = x or 'a'\n",
+            "y = x and True\n",
+        ] {
+            assert!(!is(asks_constants, text), "{text}");
+        }
+        assert!(is(repeats_a_constant, "sum(0 for x in y)\n"));
+        assert!(!is(repeats_a_constant, "sum(x for x in y)\n"));
+    }
+
+    #[test]
+    fn coroutines_are_awaited_or_handed_on() {
+        let leaves = |text: &str| leaves_coroutines(&Program::parse(text).unwrap());
+        assert!(leaves("async def f(): pass\nf()\n"));
+        assert!(!leaves("async def f(): pass\ng(f())\n"));
+        assert!(leaves("async def f(): pass\nx = f()\n"));
+        assert!(!leaves("async def f(): pass\nx = f()\ng(x)\n"));
+        assert!(!leaves("def f(): pass\nf()\n"));
+        assert!(!leaves(
+            "import asyncio\nclass A:\n    async def run(self): pass\nasyncio.run(g())\n"
+        ));
+        assert!(!leaves("async def f():\n    await f()\n"));
+    }
 
     #[test]
     fn a_lock_that_is_made_for_one_block_is_no_lock() {

@@ -189,6 +189,38 @@ const CONSTANTS: [(&str, &str); 3] = [
     ("to be equal to ", "equal to"),
 ];
 
+/// How lines begin and end in which TorchScript says of a function why a call of it is not valid, and
+/// what is wrong then.
+const MISFITS: [(&str, &str, &str); 4] = [
+    ("Argument ", " not provided.", "an argument is missing"),
+    (
+        "Expected a value of type ",
+        "",
+        "an argument has another type",
+    ),
+    ("Expected at most ", "", "there are too many arguments"),
+    ("Unknown keyword argument ", "", "a keyword is unknown"),
+];
+
+/// What is wrong with a call, as TorchScript says of each function that may be meant: `aten::f: a
+/// keyword is unknown`.
+pub fn misfits(message: &str) -> BTreeSet<String> {
+    let mut function = "";
+    let mut found = BTreeSet::new();
+    for line in message.lines().map(str::trim) {
+        let mut known = MISFITS.iter();
+        let misfit = known.find(|(start, end, _)| line.starts_with(start) && line.ends_with(end));
+        match (misfit, line.split_once('(')) {
+            (Some((_, _, misfit)), _) => {
+                found.insert(format!("{function}: {misfit}"));
+            }
+            (None, Some((name, _))) => function = name,
+            (None, None) => {}
+        }
+    }
+    found
+}
+
 /// The beginning of the line in which Dynamo says what it was doing when it gave up.
 const DEBUG_CONTEXT: &str = "Developer debug context:";
 
@@ -285,6 +317,20 @@ mod tests {
         assert_eq!(original, "E: bad");
         assert_eq!(reported_elsewhere("BackendCompilerFailed", "E: bad"), None);
         assert_eq!(reported_elsewhere("ValueError", "E: bad"), None);
+    }
+
+    #[test]
+    fn torchscript_says_why_a_call_is_not_valid() {
+        let message = "Arguments for call are not valid.\n  aten::f(Tensor self, int? n=None):\n  \
+                       Expected a value of type 'int' for argument 'n' but found type 'str'.\n  \
+                       aten::f.out(Tensor self, *, Tensor out):\n  Argument out not provided.\n";
+        let found = misfits(message);
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        let expected = [
+            "aten::f.out: an argument is missing",
+            "aten::f: an argument has another type",
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -27,8 +27,8 @@ use minrepro_reducers::{
         results::{gives_nothing, giving},
         unchecked::{
             asks_constants, awaits_nothing, calls_constants, calls_with_too_little,
-            handles_anything, holds_own_lock, logs_wrongly, repeats_a_constant, repeats_a_key,
-            waits_for_no_thread,
+            handles_anything, holds_own_lock, leaves_coroutines, logs_wrongly, repeats_a_constant,
+            repeats_a_key, waits_for_no_thread,
         },
     },
     syntax::Program,
@@ -112,6 +112,8 @@ enum Oddity {
     Misformatted,
     /// A method that the language awaits is a plain one.
     Unawaitable,
+    /// A coroutine is made that nothing runs.
+    Unawaited,
     /// Threads are started that nothing waits for.
     Unjoined,
     /// Something runs under a lock that nobody else can hold.
@@ -121,7 +123,7 @@ enum Oddity {
 }
 
 impl Oddity {
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 22] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -140,6 +142,7 @@ impl Oddity {
         Self::RepeatedConstant,
         Self::Misformatted,
         Self::Unawaitable,
+        Self::Unawaited,
         Self::Unjoined,
         Self::Unshared,
         Self::Uncallable,
@@ -165,6 +168,7 @@ impl Oddity {
             Self::RepeatedConstant => repeats_a_constant(program),
             Self::Misformatted => logs_wrongly(program),
             Self::Unawaitable => awaits_nothing(program),
+            Self::Unawaited => leaves_coroutines(program),
             Self::Unjoined => waits_for_no_thread(program),
             Self::Unshared => holds_own_lock(program),
             Self::Uncallable => calls_constants(program),

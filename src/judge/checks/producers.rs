@@ -11,7 +11,7 @@ use minrepro_reducers::{
         lost_values::lost_values,
         producers::{
             Producer, added_to, asserted_call, attributes_asked_again, attributes_asked_for,
-            attributes_read, begins_to_produce, counterparts, declares, missing_name, produces,
+            attributes_read, counterparts, declares, is_to_produce, missing_name, produces,
             quoted_names, reaches, stores_in_class,
         },
         quoted_lines::quoted_lines,
@@ -74,7 +74,7 @@ enum Way {
     Anywhere,
     /// By the class of the object that lacks it. That its statements do not run may be the bug.
     InClass,
-    /// By a function that had begun and had not come to it.
+    /// By a function that is called, or handed on to be, and has not come to it.
     Later,
 }
 
@@ -102,6 +102,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             too_short(program, raised),
             not_called(program, raised),
             property(raised),
+            bound_elsewhere(raised),
         ];
         let mut found: Vec<Producer> = given.into_iter().flatten().collect();
         // TorchScript's control, for one, calls no method that only the compiler looks into.
@@ -135,7 +136,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         } else if produces(program, &producer, evidence) {
             Some(Way::Anywhere)
         } else {
-            begins_to_produce(program, &producer, evidence).then_some(Way::Later)
+            is_to_produce(program, &producer, &failing, evidence).then_some(Way::Later)
         };
         Producers {
             way,
@@ -307,6 +308,13 @@ fn quoted(program: &Program, exception: &Exception) -> Option<Producer> {
     quoted.map(Producer::Line)
 }
 
+/// The code that binds a name that is not found where it is needed.
+fn bound_elsewhere(exception: &Exception) -> Option<Producer> {
+    let is_of_name = exception.short_class() == "NameError";
+    let name = cpython::quoted(&exception.message).filter(|_| is_of_name);
+    name.map(|name| Producer::Binding(name.to_owned()))
+}
+
 /// The code that gives a value the property that it lacks.
 fn property(exception: &Exception) -> Option<Producer> {
     let names = giving(&exception.message).iter();
@@ -319,13 +327,13 @@ impl Check for Producers {
         // The text refuses most; whether a store that is left ran, only a trace says.
         let asked = |candidate: &Shown<'_>| {
             let refused = self.review_without_runs(candidate);
-            if refused.is_some() || !self.can_trace || self.way != Some(Way::Anywhere) {
+            if refused.is_some() || !self.can_trace || !self.way.is_some_and(Way::runs) {
                 return Asked::Nothing(refused);
             }
             Asked::Run(probe.traced_job(&candidate.program.encode().unwrap_or_default()))
         };
         ask(probe, shown, asked, |candidate, outcome| {
-            self.verdict(probe, candidate.program, outcome)
+            self.verdict(probe, candidate, outcome)
         })
     }
 
@@ -337,12 +345,15 @@ impl Check for Producers {
         let is_apart = self.is_reaching
             && !shown.failed_at.is_empty()
             && !reaches(shown.program, &self.producer, &shown.failed_at);
-        (is_elsewhere || is_apart || self.is_hopeless(shown.program)).then_some(Verdict::Vacuous)
+        let failed_at = &shown.failed_at;
+        let never_comes = self.way == Some(Way::Later)
+            && !is_to_produce(shown.program, &self.producer, failed_at, None);
+        (is_elsewhere || is_apart || never_comes || self.is_hopeless(shown.program))
+            .then_some(Verdict::Vacuous)
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
         self.way.is_some() && !produces(program, &self.producer, None)
-            || self.way == Some(Way::Later) && !begins_to_produce(program, &self.producer, None)
             || self.is_declared && !declares(program, &self.producer)
     }
 
@@ -350,6 +361,7 @@ impl Check for Producers {
         let name = self.producer.name();
         Some(match self.producer {
             Producer::Called(_) => format!("it calls `{name}`"),
+            Producer::Binding(_) => format!("it binds `{name}`"),
             _ => format!("it stores the missing value by `{name}`"),
         })
     }
@@ -361,6 +373,7 @@ impl Check for Producers {
                 format!("stores `{name}`, which is missing later")
             }
             Producer::Line(_) => format!("runs `{name}`, which a text quotes"),
+            Producer::Binding(_) => format!("binds `{name}`, which is not found"),
             Producer::Value(_) => format!("stores `{name}`, which is `None` later"),
             Producer::Names(_) => format!("names `{name}`, and its value is missing later"),
             Producer::Call(_) => {
@@ -378,12 +391,25 @@ impl Check for Producers {
     }
 }
 
+impl Way {
+    /// Whether statements must run for it.
+    fn runs(self) -> bool {
+        self != Self::InClass
+    }
+}
+
 impl Producers {
     /// The verdict on a candidate by a traced run, if that speaks against it. One that does not
     /// show the bug while it is traced cannot be verified.
-    fn verdict(&self, probe: &Probe<'_>, program: &Program, outcome: &Outcome) -> Option<Verdict> {
+    fn verdict(&self, probe: &Probe<'_>, shown: &Shown<'_>, outcome: &Outcome) -> Option<Verdict> {
         let evidence = probe.evidence(std::slice::from_ref(outcome));
-        let is_stored = evidence.is_some_and(|ran| produces(program, &self.producer, Some(&ran)));
+        let is_stored = evidence.is_some_and(|ran| {
+            if self.way == Some(Way::Later) {
+                is_to_produce(shown.program, &self.producer, &shown.failed_at, Some(&ran))
+            } else {
+                produces(shown.program, &self.producer, Some(&ran))
+            }
+        });
         (!is_stored).then_some(Verdict::Vacuous)
     }
 }

@@ -10,8 +10,8 @@ use minrepro_reducers::{
     analysis::{
         cpython::missing_attribute,
         dependence_check::{
-            Operations, ReportSite, StandardSource, include, operations, packages,
-            packages_of_arguments, packages_of_operands, standard_source,
+            Operations, ReportSite, are_read, include, operations, packages, packages_of_arguments,
+            packages_of_operands, read_of_standard,
         },
         keywords::{Keywords, Signatures, are_given, keywords},
         producers::{Producer, asks_for_missing, missing_name, owner_class, produces},
@@ -72,9 +72,9 @@ struct Sources {
     /// nothing: what made nothing of something is why it fails.
     #[serde(default)]
     of_nothing: BTreeSet<String>,
-    /// What comes with Python on which that must depend which fails.
+    /// What comes with Python of which that must be made in which nothing is found.
     #[serde(default)]
-    standard: StandardSource,
+    of_standard: BTreeSet<String>,
     /// The attribute that something lacks.
     #[serde(default)]
     lacks: Option<String>,
@@ -109,31 +109,41 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         }
     };
     if !is_claim && !is_in_library(exception) && !is_exact(so_far) {
-        check.standard = standard(script, exception)?;
+        check.of_standard = of_standard(script, exception)?;
         check.lacks = missing_attribute(&exception.message).map(str::to_owned);
         check.sought = Sought::of(exception);
     }
     let applies = check.is_called_by_library
         || !check.packages.is_empty()
         || !check.of_nothing.is_empty()
-        || !check.standard.read.is_empty()
+        || !check.of_standard.is_empty()
         || check.sought.is_some();
     Ok(applies.then(|| Box::new(check) as Box<dyn Check>))
 }
 
-/// What made, of what comes with Python, that in which something is not found, or on which another
-/// operation of the language fails.
-fn standard(script: &Script<'_>, exception: &Exception) -> Result<StandardSource, BaselineFailure> {
+/// What comes with Python of which that is made in which an operation of the language finds nothing.
+fn of_standard(
+    script: &Script<'_>,
+    exception: &Exception,
+) -> Result<BTreeSet<String>, BaselineFailure> {
     let Script { program, .. } = script;
     let frames = own_lines(exception);
     let lacks = missing_attribute(&exception.message);
+    let is_of_nothing =
+        reports_absence(exception) || exception.short_class() == "ZeroDivisionError";
     // The text costs nothing, but only a trace shows which of it was executed.
-    let text = standard_source(program, &frames, lacks, None);
-    let is_looked_up = reports_absence(exception) && is_operation(exception);
-    if text.read.is_empty() || !(is_looked_up || text.is_plain) {
-        return Ok(StandardSource::default());
+    if !is_of_nothing
+        || !is_operation(exception)
+        || read_of_standard(program, &frames, lacks, None).is_empty()
+    {
+        return Ok(BTreeSet::new());
     }
-    Ok(standard_source(program, &frames, lacks, script.evidence()?))
+    Ok(read_of_standard(
+        program,
+        &frames,
+        lacks,
+        script.evidence()?,
+    ))
 }
 
 /// The packages that made nothing of something which a call then gets that fails.
@@ -261,8 +271,8 @@ impl Check for Sources {
         };
         let is_of_standard = || {
             let lacks = self.lacks.as_deref();
-            let found = standard_source(shown.program, &shown.failed_at, lacks, None);
-            self.standard.is_in(&found)
+            let found = read_of_standard(shown.program, &shown.failed_at, lacks, None);
+            are_read(&self.of_standard, &found)
         };
         let seeks_alike = || match (&self.sought, &shown.sought) {
             (Some(known), Some(its)) => known.is_like(its),
@@ -280,8 +290,8 @@ impl Check for Sources {
 
     fn claim(&self) -> Option<String> {
         let quoted = |name: &String| format!("`{name}`");
-        if !self.standard.read.is_empty() {
-            let names: Vec<String> = self.standard.read.iter().map(quoted).collect();
+        if !self.of_standard.is_empty() {
+            let names: Vec<String> = self.of_standard.iter().map(quoted).collect();
             return Some(format!("it fails on what {} gave", names.join(" and ")));
         }
         let names = self.packages.iter().chain(&self.of_nothing);

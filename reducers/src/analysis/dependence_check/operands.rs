@@ -3,8 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
     analysis::{
         dependence_check::{Nodes, ReportSite, Rest, WORDLESS, rest::ValueSource, told},
@@ -35,35 +33,16 @@ pub fn packages_of_arguments(
     packages_of_parts(program, frames, evidence, &arguments)
 }
 
-/// What comes with Python that a failing statement depends on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StandardSource {
-    /// What is read of modules, by dotted paths. Modules that only hold, open or name values do not
-    /// count.
-    pub read: BTreeSet<String>,
-    /// Whether the statement calls only the language's own functions, if any: none of a package, and
-    /// no method.
-    pub is_plain: bool,
-}
-
-impl StandardSource {
-    /// Whether another depends on all that this does. `json.load` loads as `json.loads` does.
-    pub fn is_in(&self, other: &Self) -> bool {
-        self.read.iter().all(|path| {
-            let mut others = other.read.iter();
-            others.any(|other| other.starts_with(path) || path.starts_with(other))
-        })
-    }
-}
-
-/// What comes with Python on which that depends which fails in a statement, given the lines of its
-/// frames, outermost first: what lacks an attribute, what something is looked up in, or all of it.
-pub fn standard_source(
+/// What is read of the modules that come with Python for that in which a statement finds nothing,
+/// given the lines of its frames, outermost first: what lacks an attribute, what something is looked
+/// up in, what it divides by, or all of it. By dotted paths; modules that only hold, open or name
+/// values do not count.
+pub fn read_of_standard(
     program: &Program,
     frames: &[u32],
     lacks: Option<&str>,
     evidence: Option<&Evidence>,
-) -> StandardSource {
+) -> BTreeSet<String> {
     let parts = |program: &Program, nodes: &Nodes<'_>, statement: usize| {
         let own = nodes[statement].iter();
         let attributes = own.filter_map(AnyNodeRef::as_expr_attribute);
@@ -80,25 +59,22 @@ pub fn standard_source(
         }
         parts
     };
-    let imported = ImportedNames::of(program.tree());
-    let is_plain = |nodes: &Nodes<'_>, statement: usize| {
-        let mut calls = nodes[statement].iter().filter_map(AnyNodeRef::as_expr_call);
-        calls.all(|call| call.func.is_name_expr() && imported.path(&call.func).is_none())
-    };
-    let of = |found: ValueSource, nodes: &Nodes<'_>, statement: usize, _: &StatementPart| {
+    let of = |found: ValueSource, _: &StatementPart| {
         let mut read = found.of_standard;
         read.retain(|path| !is_holding(path));
-        StandardSource {
-            read,
-            is_plain: is_plain(nodes, statement),
-        }
+        read
     };
-    let found = of_parts(program, frames, evidence, &parts, &of).into_iter();
-    let both = |one: StandardSource, other: StandardSource| StandardSource {
-        read: &one.read | &other.read,
-        is_plain: one.is_plain && other.is_plain,
-    };
-    found.reduce(both).unwrap_or_default()
+    let found = of_parts(program, frames, evidence, &parts, &of);
+    found.into_iter().flatten().collect()
+}
+
+/// Whether all that is read of modules is read of them by others, too: `json.load` loads as
+/// `json.loads` does.
+pub fn are_read(read: &BTreeSet<String>, by_others: &BTreeSet<String>) -> bool {
+    read.iter().all(|path| {
+        let mut others = by_others.iter();
+        others.any(|other| other.starts_with(path) || path.starts_with(other))
+    })
 }
 
 /// What only holds, opens or names values.
@@ -139,7 +115,7 @@ fn packages_of_parts(
     evidence: Option<&Evidence>,
     parts: &dyn Fn(&Program, &Nodes<'_>, usize) -> Vec<StatementPart>,
 ) -> Vec<BTreeSet<String>> {
-    let of = |found: ValueSource, _: &Nodes<'_>, _: usize, part: &StatementPart| {
+    let of = |found: ValueSource, part: &StatementPart| {
         let mut found = found.modules;
         found.retain(|name| {
             Some(name) != part.given_to.as_ref() && !WORDLESS.contains(&name.as_str())
@@ -151,13 +127,13 @@ fn packages_of_parts(
 
 /// Where some parts of a failing statement come from. A loop that only repeats it makes none of
 /// them.
-fn of_parts<T>(
+fn of_parts(
     program: &Program,
     frames: &[u32],
     evidence: Option<&Evidence>,
     parts: &dyn Fn(&Program, &Nodes<'_>, usize) -> Vec<StatementPart>,
-    of: &dyn Fn(ValueSource, &Nodes<'_>, usize, &StatementPart) -> T,
-) -> Vec<T> {
+    of: &dyn Fn(ValueSource, &StatementPart) -> BTreeSet<String>,
+) -> Vec<BTreeSet<String>> {
     let site = ReportSite::Raised(frames.to_vec());
     let found = told(program, &site, evidence, &|outline, nodes, frames| {
         let Some(&last) = frames.last() else {
@@ -166,7 +142,7 @@ fn of_parts<T>(
         let parts = parts(program, nodes, last).into_iter();
         let sources = parts.map(|part| {
             let rest = Rest::of(outline, nodes).flow();
-            of(rest.origin(last, part.value, &frames), nodes, last, &part)
+            of(rest.origin(last, part.value, &frames), &part)
         });
         sources.collect()
     });

@@ -15,6 +15,14 @@ use crate::{
     },
 };
 
+/// The statements that bind a name.
+pub(super) fn binding(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize> {
+    let named = tree.program.scopes().named(name);
+    let bindings = named.flat_map(|variable| &variable.bindings);
+    let statements = bindings.filter_map(|binding| tree.at(binding.statement));
+    statements.collect()
+}
+
 /// The statements that are this text.
 pub(super) fn standing(tree: &StatementTree<'_>, text: &str) -> BTreeSet<usize> {
     let statements = tree.statements.iter().enumerate();
@@ -138,7 +146,10 @@ pub(super) fn mentioning(tree: &StatementTree<'_>, name: &str) -> BTreeSet<usize
             },
             _ => false,
         };
-        if is_held && !is_looked_up(parent.map(|parent| parent.node)) && !is_argument_of_look_up {
+        // A docstring stores nothing.
+        let is_alone = parent.is_some_and(|parent| parent.node.is_stmt_expr());
+        let is_looked_up = is_looked_up(parent.map(|parent| parent.node));
+        if is_held && !is_alone && !is_looked_up && !is_argument_of_look_up {
             found.extend(tree.around(node.node.range()));
         }
     }

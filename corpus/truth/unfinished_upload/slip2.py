@@ -1,0 +1,8 @@
+import asyncio
+
+
+async def main():
+    {}["receipt"]
+
+
+asyncio.run(main())
