@@ -189,7 +189,7 @@ const CONSTANTS: [(&str, &str); 3] = [
     ("to be equal to ", "equal to"),
 ];
 
-/// How lines begin and end in which TorchScript says of a function why a call of it is not valid, and
+/// How lines begin and end in which `TorchScript` says of a function why a call of it is not valid, and
 /// what is wrong then.
 const MISFITS: [(&str, &str, &str); 4] = [
     ("Argument ", " not provided.", "an argument is missing"),
@@ -202,7 +202,7 @@ const MISFITS: [(&str, &str, &str); 4] = [
     ("Unknown keyword argument ", "", "a keyword is unknown"),
 ];
 
-/// What is wrong with a call, as TorchScript says of each function that may be meant: `aten::f: a
+/// What is wrong with a call, as `TorchScript` says of each function that may be meant: `aten::f: a
 /// keyword is unknown`.
 pub fn misfits(message: &str) -> BTreeSet<String> {
     let mut function = "";
