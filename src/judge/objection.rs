@@ -10,7 +10,7 @@ use super::{
     probe::Probe,
 };
 use crate::{
-    oracle::{Sought, Verdict, failing_package, is_called_by_library},
+    oracle::{Unfound, Verdict, failing_package, is_called_by_library},
     runner::{Exception, Outcome},
 };
 
@@ -29,7 +29,7 @@ pub(super) struct Shown<'a> {
     /// The class of the object that lacked an attribute, if it failed by that.
     pub(super) lacking_class: Option<String>,
     /// What it failed to look up or to unpack.
-    pub(super) sought: Option<Sought>,
+    pub(super) sought: Option<Unfound>,
     /// Where it was then; nothing if nothing is known of that.
     pub(super) left: Option<Left>,
 }
@@ -55,7 +55,7 @@ impl<'a> Shown<'a> {
                 .map(str::to_owned),
             is_called_by_library: outcome.exception.as_ref().is_some_and(is_called_by_library),
             lacking_class: outcome.exception.as_ref().and_then(lacking_class),
-            sought: outcome.exception.as_ref().and_then(Sought::of),
+            sought: outcome.exception.as_ref().and_then(Unfound::of),
             left: left(outcome),
         }
     }

@@ -38,7 +38,7 @@ pub use forms::{FORMS, HangKind, Part, SignatureForm, Stream};
 pub use likeness::Likeness;
 pub use obstacle::{Forbidden, Obstacle, forbidden_anywhere, obstacle};
 pub use origin::{
-    RaiseOrigin, Sought, claim, compiled_lines, is_called_by_library, is_operation,
+    RaiseOrigin, Unfound, claim, compiled_lines, is_called_by_library, is_operation,
     lines_called_by_library, own_lines,
 };
 pub use pattern::{Pattern, WORD};

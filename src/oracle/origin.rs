@@ -118,14 +118,14 @@ pub fn is_operation(exception: &Exception) -> bool {
 /// it open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sought {
+pub enum Unfound {
     /// A key, as Python writes it.
     Key(String),
     /// So many values to unpack.
     Values(String),
 }
 
-impl Sought {
+impl Unfound {
     /// What an exception reports as not found, if it does.
     pub fn of(exception: &Exception) -> Option<Self> {
         let message = exception.message.as_str();
@@ -212,7 +212,7 @@ mod tests {
                 "Traceback (most recent call last):\n  File \"/tmp/x.py\", line 1, in <module>\n    \
                  a = b[c]\n{class}: {message}\n"
             );
-            Sought::of(&parse(&traceback).unwrap())
+            Unfound::of(&parse(&traceback).unwrap())
         };
         let key = |message: &str| of("KeyError", message).unwrap();
         assert!(key("2").is_like(&key("-3")) && key("'2'").is_like(&key("\"it's\"")));

@@ -19,7 +19,7 @@ use super::{
     automatic_control::is_exact,
     caught,
 };
-use crate::oracle::{Sought, Verdict};
+use crate::oracle::{Unfound, Verdict};
 
 pub(super) const KIND: Kind = Kind {
     id: "received",
@@ -57,10 +57,10 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let exception = script
         .showing
         .and_then(|showing| showing.exception.as_ref());
-    let sought = exception.and_then(Sought::of);
+    let sought = exception.and_then(Unfound::of);
     let received = received
         .with_definitions_of(script.program)
-        .with_sought(sought.as_ref().and_then(Sought::key), others);
+        .with_sought(sought.as_ref().and_then(Unfound::key), others);
     Ok((!received.is_empty()).then(|| Box::new(received) as Box<dyn Check>))
 }
 
@@ -86,7 +86,7 @@ impl Observer for Received {
 
     fn objection(&self, candidate: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
         let its = Received::read(observed.stderr);
-        let key = candidate.sought.as_ref().and_then(Sought::key);
+        let key = candidate.sought.as_ref().and_then(Unfound::key);
         (!self.allows(&its) || !self.allows_sought(&its, key)).then_some(Verdict::Vacuous)
     }
 }

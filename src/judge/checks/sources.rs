@@ -34,7 +34,7 @@ use super::{
 };
 use crate::{
     oracle::{
-        Sought, Verdict, claim, is_called_by_library, is_in_library, is_operation, own_lines,
+        Unfound, Verdict, claim, is_called_by_library, is_in_library, is_operation, own_lines,
     },
     runner::Exception,
 };
@@ -80,7 +80,7 @@ struct Sources {
     lacks: Option<String>,
     /// What it fails to look up or to unpack.
     #[serde(default)]
-    sought: Option<Sought>,
+    sought: Option<Unfound>,
     /// Whether a library must call the failing function: it then says what the function works on.
     is_called_by_library: bool,
 }
@@ -111,7 +111,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     if !is_claim && !is_in_library(exception) && !is_exact(so_far) {
         check.of_standard = of_standard(script, exception)?;
         check.lacks = missing_attribute(&exception.message).map(str::to_owned);
-        check.sought = Sought::of(exception);
+        check.sought = Unfound::of(exception);
     }
     let applies = check.is_called_by_library
         || !check.packages.is_empty()
