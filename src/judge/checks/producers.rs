@@ -345,6 +345,7 @@ impl Check for Producers {
         let is_apart = self.is_reaching
             && !shown.failed_at.is_empty()
             && !reaches(shown.program, &self.producer, &shown.failed_at);
+        // What is called only after the failure has no part in it.
         let failed_at = &shown.failed_at;
         let never_comes = self.way == Some(Way::Later)
             && !is_to_produce(shown.program, &self.producer, failed_at, None);
@@ -404,6 +405,7 @@ impl Producers {
     fn verdict(&self, probe: &Probe<'_>, shown: &Shown<'_>, outcome: &Outcome) -> Option<Verdict> {
         let evidence = probe.evidence(std::slice::from_ref(outcome));
         let is_stored = evidence.is_some_and(|ran| {
+            // The store itself did not run in the script either.
             if self.way == Some(Way::Later) {
                 is_to_produce(shown.program, &self.producer, &shown.failed_at, Some(&ran))
             } else {

@@ -99,6 +99,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Some(exception) = exception else {
         return Ok(None);
     };
+    // What the script itself says is judged by its dependences.
     let is_claim = claim(exception).is_some();
     let mut check = if !is_claim && reports_absence(exception) {
         of_absence(script, so_far, exception)?
