@@ -71,9 +71,14 @@ pub fn read_of_standard(
 /// Whether all that is read of modules is read of them by others, too: `json.load` loads as
 /// `json.loads` does.
 pub fn are_read(read: &BTreeSet<String>, by_others: &BTreeSet<String>) -> bool {
+    // A method of a class is more than the class.
+    let is_longer = |long: &str, short: &str| {
+        let rest = long.strip_prefix(short);
+        rest.is_some_and(|rest| !rest.contains('.'))
+    };
     read.iter().all(|path| {
         let mut others = by_others.iter();
-        others.any(|other| other.starts_with(path) || path.starts_with(other))
+        others.any(|other| is_longer(other, path) || is_longer(path, other))
     })
 }
 
@@ -228,6 +233,15 @@ mod tests {
             "import collections\ncollections.Counter()[None['x']] = 0\n",
             &[&[]],
         );
+    }
+
+    #[test]
+    fn functions_of_one_name_read_alike() {
+        let read = |path: &str| BTreeSet::from([path.to_owned()]);
+        assert!(are_read(&read("json.load"), &read("json.loads")));
+        assert!(!are_read(&read("json.loads"), &read("json.dumps")));
+        let method = "datetime.datetime.fromisoformat";
+        assert!(!are_read(&read(method), &read("datetime.datetime")));
     }
 
     #[test]
