@@ -64,7 +64,9 @@ pub(super) fn is_in_interpreters_words(exception: &Exception) -> bool {
     }
     match exception.class.as_str() {
         "AttributeError" | "KeyError" | "StopIteration" | "ZeroDivisionError" | "NameError"
-        | "UnboundLocalError" | "RecursionError" => true,
+        | "UnboundLocalError" | "RecursionError" | "UnicodeDecodeError" | "UnicodeEncodeError" => {
+            true
+        }
         "TypeError" | "ValueError" | "IndexError" => OWN_WORDS.is_match(&exception.message),
         _ => false,
     }

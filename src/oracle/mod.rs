@@ -38,7 +38,7 @@ pub use forms::{FORMS, HangKind, Part, SignatureForm, Stream};
 pub use likeness::Likeness;
 pub use obstacle::{Forbidden, Obstacle, forbidden_anywhere, obstacle};
 pub use origin::{
-    RaiseOrigin, Unfound, claim, compiled_lines, is_called_by_library, is_operation,
+    RaiseOrigin, Unfound, claim, compiled_lines, is_called_by_library, is_of_value, is_operation,
     lines_called_by_library, own_lines,
 };
 pub use pattern::{Pattern, WORD};
@@ -52,4 +52,4 @@ pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged differently, or evidence is written differently;
 /// journals written under older rules are not read.
-pub const RULES: u32 = 53;
+pub const RULES: u32 = 54;

@@ -114,6 +114,13 @@ pub fn is_operation(exception: &Exception) -> bool {
     is_of_value && !is_in_library(exception) && is_in_interpreters_words(exception)
 }
 
+/// Whether an operation of the language fails in the script on what was made before: a value, a
+/// variable that is not bound yet, or calls that do not end.
+pub fn is_of_value(exception: &Exception) -> bool {
+    let is_of_order = || ["RecursionError", "UnboundLocalError"].contains(&exception.short_class());
+    is_operation(exception) || is_of_order() && !is_in_library(exception)
+}
+
 /// What an operation of the language looks for in vain, in the script. The words of a failure leave
 /// it open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,6 +237,40 @@ mod tests {
             of("ValueError", "too many values to unpack (expected 2)")
         );
         assert_eq!(of("IndexError", "list index out of range"), None);
+    }
+
+    #[test]
+    fn operations_fail_on_what_was_made_before() {
+        let is_of = |code: &str, headline: &str| {
+            let traceback = format!(
+                "Traceback (most recent call last):\n  File \"/tmp/x.py\", line 1, in <module>\n    \
+                 {code}\n{headline}\n"
+            );
+            is_of_value(&parse(&traceback).unwrap())
+        };
+        for headline in [
+            "IndexError: pop from an empty deque",
+            "KeyError: 'a'",
+            "RecursionError: maximum recursion depth exceeded",
+            "TypeError: unsupported operand type(s) for +: 'int' and 'object'",
+            "UnboundLocalError: cannot access local variable 'a' where it is not associated with a value",
+            "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xea in position 0",
+            "ValueError: 'a' is not in list",
+            "ValueError: list.remove(x): x not in list",
+            "ValueError: max() arg is an empty sequence",
+            "ValueError: max() iterable argument is empty",
+            "ValueError: substring not found",
+        ] {
+            assert!(is_of("f(x)", headline), "{headline}");
+            assert!(!is_of("raise error", headline), "{headline}");
+        }
+        for headline in [
+            "IndexError: index out of range in self",
+            "NameError: name 'a' is not defined",
+            "TypeError: __format__ must return a str, not NoneType",
+        ] {
+            assert!(!is_of("f(x)", headline), "{headline}");
+        }
     }
 
     /// The lines of the script that a failure blames, if a check raised it that ends in this file.

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use crate::{
     analysis::{calls::callee_name, statement_tree::StatementTree},
     syntax::{AnyNodeRef, Program},
-    trace::evidence::Evidence,
+    trace::evidence::{Evidence, SourceLine},
 };
 
-/// The functions that others called and left before their last statement, by name.
+/// The functions that others called and left before their last statement, or that an exception left
+/// which others handled, by name.
 pub fn aborted(program: &Program, evidence: &Evidence) -> BTreeSet<String> {
     let tree = StatementTree::of(program, evidence);
     let failing = evidence
@@ -36,7 +37,9 @@ pub fn aborted(program: &Program, evidence: &Evidence) -> BTreeSet<String> {
             by_itself && left.is_executed
         };
         let last = statement.children.last()?;
-        let is_left = !ran(last) && !tree.within(at).any(leaves);
+        let first = SourceLine::of_program(program.line_of(statement.range.start()));
+        let is_unwound = evidence.unwound.contains(&first);
+        let is_left = is_unwound || !ran(last) && !tree.within(at).any(leaves);
         let is_entered = statement.children.iter().any(ran) && !failing.contains(&at);
         let is_called = called.contains(function.name.as_str());
         (is_entered && is_left && !is_called).then(|| function.name.to_string())
@@ -47,7 +50,6 @@ pub fn aborted(program: &Program, evidence: &Evidence) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::evidence::SourceLine;
 
     fn ran(lines: &[u32]) -> Evidence {
         let mut evidence = Evidence::default();
@@ -71,5 +73,11 @@ mod tests {
             let evidence = ran(lines);
             assert_eq!(aborted(&program, &evidence).contains("f"), expected);
         }
+        // All its lines ran, though not each time.
+        let program = Program::parse("def f(x):\n    g(x)\nrun(f, 0)\n").unwrap();
+        let mut evidence = ran(&[1, 2, 3]);
+        assert!(aborted(&program, &evidence).is_empty());
+        evidence.unwound.insert(SourceLine::of_program(1));
+        assert!(aborted(&program, &evidence).contains("f"));
     }
 }

@@ -54,6 +54,9 @@ pub const OWN_WORDS_PATTERN: &str = r"(?x)
     | ^ argument\ of\ type\ ' | ^ can\ only\ concatenate \b
     | ^ (?: not\ enough | too\ many )\ values\ to\ unpack \b
     | ^ (?: list | tuple | string | range\ object )\ (?: assignment\ )? index\ out\ of\ range
+    | ^ pop\ from\ (?: an\ )? empty\ \w+ | \b not\ in\ (?: list | deque | tuple ) $
+    | ^ (?: substring | subsection )\ not\ found | \barg\ is\ an\ empty\ sequence
+    | \biterable\ argument\ is\ empty | \bx\ not\ in\ (?: list | deque | tuple )
     | \bmust\ be\ an\ iterable,\ not\b | \bindices\ must\ be\ integers\b";
 /// Warnings of the interpreter: the location, then the category, a colon and the text.
 pub const WARNING_PATTERN: &str = r"^.+:\d+: (\w*Warning: .*)$";

@@ -9,6 +9,7 @@ mod conditions;
 mod effects;
 mod elsewhere;
 mod fields;
+mod iterators;
 mod makers;
 mod nodes;
 mod operands;
@@ -22,7 +23,9 @@ use std::collections::BTreeSet;
 
 pub use makers::Receivers;
 pub(crate) use nodes::Nodes;
-pub use operands::{are_read, packages_of_arguments, packages_of_operands, read_of_standard};
+pub use operands::{
+    are_read, making, packages_of_arguments, packages_of_operands, read_of_standard,
+};
 pub(crate) use operations::constant;
 pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};
@@ -31,7 +34,10 @@ pub use sought::Sought;
 pub use way::are_of_others;
 
 use crate::{
-    analysis::{names::ImportedNames, statement_tree::StatementTree},
+    analysis::{
+        names::{ImportedNames, is_installed},
+        statement_tree::StatementTree,
+    },
     syntax::{AnyNodeRef, Program, Ranged, TextSize, ast::Expr},
     trace::evidence::{Evidence, SourceLine},
 };
@@ -161,6 +167,11 @@ pub fn packages(
             .collect::<BTreeSet<_>>()
     });
     found.into_iter().flatten().collect()
+}
+
+/// Whether one of some packages does not come with Python.
+pub fn are_installed(packages: &BTreeSet<String>) -> bool {
+    packages.iter().any(|package| is_installed(package))
 }
 
 /// What the arguments of the calls in a failing statement are read off objects by, given the lines

@@ -126,7 +126,7 @@ fn is_in_use(tree: &StatementTree<'_>, function: usize) -> bool {
 pub fn reaches(program: &Program, producer: &Producer, frames: &[u32]) -> bool {
     let is_value = matches!(
         producer,
-        Producer::Store(_) | Producer::Value(_) | Producer::Key(_)
+        Producer::Store(_) | Producer::Value(_) | Producer::Key(_) | Producer::Names(_)
     );
     let site = ReportSite::Raised(frames.to_vec());
     let found = told(program, &site, None, &|tree, nodes, frames| {

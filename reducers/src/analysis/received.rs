@@ -55,6 +55,10 @@ const STATE: &str = "state of ";
 const STORING: &str = "[]=";
 const KEY: &str = "0";
 
+/// The name of the loss of what was stored under the very key that is missing in the end. What it
+/// is written as may have changed since.
+const LOST: &str = "lost key";
+
 /// The name of how children fail.
 const CHILD: &str = "child";
 
@@ -196,7 +200,8 @@ impl Received {
     /// Whether something is stored under a key.
     fn stores(&self, key: &str) -> bool {
         let mut stored = self.calls.get(STORING).into_iter().flatten();
-        stored.any(|call| call.get(KEY).is_some_and(|stored| stored.is_written(key)))
+        self.calls.contains_key(LOST)
+            || stored.any(|call| call.get(KEY).is_some_and(|stored| stored.is_written(key)))
     }
 
     /// Whether a call that fails gets `None`, or something empty.
@@ -327,7 +332,7 @@ fn states(calls: &[GivenValues]) -> BTreeSet<&str> {
 fn is_received_otherwise(name: &str) -> bool {
     let marks = [RETURNED, LEFT, CALLED, TRUTH, FAILED, STATE];
     SUBSCRIPTS.contains(&name)
-        || [HOLDING, CHILD].contains(&name)
+        || [HOLDING, CHILD, LOST].contains(&name)
         || marks.iter().any(|mark| name.starts_with(mark))
 }
 

@@ -286,8 +286,11 @@ impl<'a> StatementTree<'a> {
                 .any(|&child| self.statements[child].is_executed);
             self.statements[index].is_executed = is_hit || is_entered;
         }
-        // What makes no code of its own is executed with its block.
+        // What makes no code of its own is executed with its block, but a handler is not the attempt.
         for index in 0..self.statements.len() {
+            if self.is_in_handler(index) {
+                continue;
+            }
             if matches!(
                 self.statements[index].node,
                 AnyNodeRef::StmtGlobal(_) | AnyNodeRef::StmtNonlocal(_) | AnyNodeRef::StmtPass(_)
@@ -297,6 +300,14 @@ impl<'a> StatementTree<'a> {
                     .is_none_or(|parent| self.statements[parent].is_executed);
             }
         }
+    }
+
+    /// Whether a statement stands by itself in the handler of an exception.
+    fn is_in_handler(&self, index: usize) -> bool {
+        let parent = self.statements[index].parent;
+        let attempt = parent.and_then(|parent| self.statements[parent].node.as_stmt_try());
+        let mut handlers = attempt.into_iter().flat_map(|attempt| &attempt.handlers);
+        handlers.any(|handler| handler.range().contains_range(self.statements[index].range))
     }
 
     /// The statement of a range.

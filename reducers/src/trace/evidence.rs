@@ -90,6 +90,10 @@ pub struct Evidence {
     pub returned: BTreeMap<SourceLine, RecordedValue>,
     /// The functions that did not always return the same, by the line on which they begin.
     pub varying: BTreeSet<SourceLine>,
+    /// The functions that an exception left, by the line on which they begin, those that the
+    /// failure left included.
+    #[serde(default)]
+    pub unwound: BTreeSet<SourceLine>,
     /// The first arguments of each function.
     #[serde(with = "pairs", default)]
     pub arguments: Arguments,

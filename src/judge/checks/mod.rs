@@ -25,6 +25,7 @@ checks! {
     automatic_control,
     numeric_divergence,
     dependence,
+    operands,
     printed,
     endless,
     comparison,

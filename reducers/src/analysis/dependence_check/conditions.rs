@@ -4,7 +4,10 @@
 use super::{Rest, is_exit, tests};
 use crate::{
     analysis::names::is_main_check,
-    syntax::{AnyNodeRef, Ranged, ast::Stmt},
+    syntax::{
+        AnyNodeRef, Ranged,
+        ast::{ExceptHandler, Stmt, StmtTry},
+    },
 };
 
 impl Rest<'_, '_> {
@@ -22,6 +25,19 @@ impl Rest<'_, '_> {
     /// Whether a statement stands in the handler of an exception.
     pub(crate) fn is_in_handler(&self, statement: usize) -> bool {
         !self.handled(statement).is_empty()
+    }
+
+    /// Whether an attempt fails, and one of its handlers runs.
+    pub(super) fn handles(&self, attempt: &StmtTry) -> bool {
+        let outline = self.outline;
+        attempt
+            .handlers
+            .iter()
+            .any(|ExceptHandler::ExceptHandler(handler)| {
+                let first = handler.body.first();
+                let first = first.and_then(|first| outline.at(first.range()));
+                first.is_some_and(|first| outline.statements[first].is_executed)
+            })
     }
 
     /// The statements whose failure leads to another one, in a handler.

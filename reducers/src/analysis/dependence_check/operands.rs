@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use crate::{
     analysis::{
-        dependence_check::{Nodes, ReportSite, Rest, WORDLESS, rest::ValueSource, told},
+        dependence_check::{
+            Nodes, Operations, ReportSite, Rest, WORDLESS, rest::ValueSource, told,
+        },
         names::ImportedNames,
     },
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Operator},
@@ -44,20 +46,7 @@ pub fn read_of_standard(
     evidence: Option<&Evidence>,
 ) -> BTreeSet<String> {
     let parts = |program: &Program, nodes: &Nodes<'_>, statement: usize| {
-        let own = nodes[statement].iter();
-        let attributes = own.filter_map(AnyNodeRef::as_expr_attribute);
-        let lacking = attributes.filter(|of_it| lacks == Some(of_it.attr.as_str()));
-        let lacking = lacking.map(|of_it| StatementPart::of(of_it.value.range()));
-        let mut parts: Vec<StatementPart> = lacking.collect();
-        if parts.is_empty() {
-            parts = operands(program, nodes, statement);
-            parts.extend(divisors(nodes, statement));
-        }
-        if parts.is_empty() {
-            let ranges = nodes[statement].iter().map(AnyNodeRef::range);
-            parts.extend(ranges.reduce(TextRange::cover).map(StatementPart::of));
-        }
-        parts
+        failing_parts(program, nodes, statement, lacks, false)
     };
     let of = |found: ValueSource, _: &StatementPart| {
         let mut read = found.of_standard;
@@ -66,6 +55,58 @@ pub fn read_of_standard(
     };
     let found = of_parts(program, frames, evidence, &parts, &of);
     found.into_iter().flatten().collect()
+}
+
+/// The operations that made what an operation of the language fails on, given the lines of its
+/// frames, outermost first: what lacks an attribute, what something is looked up in, what it
+/// divides by, or all of the statement.
+pub fn making(
+    program: &Program,
+    frames: &[u32],
+    lacks: Option<&str>,
+    evidence: Option<&Evidence>,
+) -> Operations {
+    let site = ReportSite::Raised(frames.to_vec());
+    let found = told(program, &site, evidence, &|outline, nodes, frames| {
+        let Some(&last) = frames.last() else {
+            return Operations::new();
+        };
+        let parts = failing_parts(program, nodes, last, lacks, true).into_iter();
+        let made = parts.map(|part| {
+            let rest = Rest::of(outline, nodes).flow();
+            rest.making(last, part.value, &frames)
+        });
+        made.flatten().collect()
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// The parts of a statement on which an operation of the language may fail.
+fn failing_parts(
+    program: &Program,
+    nodes: &Nodes<'_>,
+    statement: usize,
+    lacks: Option<&str>,
+    with_indices: bool,
+) -> Vec<StatementPart> {
+    let own = nodes[statement].iter();
+    let attributes = own.filter_map(AnyNodeRef::as_expr_attribute);
+    let lacking = attributes.filter(|of_it| lacks == Some(of_it.attr.as_str()));
+    let lacking = lacking.map(|of_it| StatementPart::of(of_it.value.range()));
+    let mut parts: Vec<StatementPart> = lacking.collect();
+    if parts.is_empty() {
+        parts = operands(program, nodes, statement);
+        parts.extend(divisors(nodes, statement));
+    }
+    // Whether the thing or the index is wrong, the failure leaves open.
+    if with_indices {
+        parts.extend(indices(nodes, statement));
+    }
+    if parts.is_empty() {
+        let ranges = nodes[statement].iter().map(AnyNodeRef::range);
+        parts.extend(ranges.reduce(TextRange::cover).map(StatementPart::of));
+    }
+    parts
 }
 
 /// Whether all that is read of modules is read of them by others, too: `json.load` loads as
@@ -180,6 +221,16 @@ fn operands(_: &Program, nodes: &Nodes<'_>, statement: usize) -> Vec<StatementPa
         .collect()
 }
 
+/// What a statement looks up.
+fn indices(nodes: &Nodes<'_>, statement: usize) -> Vec<StatementPart> {
+    let subscripts = nodes[statement]
+        .iter()
+        .filter_map(AnyNodeRef::as_expr_subscript);
+    subscripts
+        .map(|subscript| StatementPart::of(subscript.slice.range()))
+        .collect()
+}
+
 /// What a statement divides by.
 fn divisors(nodes: &Nodes<'_>, statement: usize) -> Vec<StatementPart> {
     const DIVIDING: [Operator; 3] = [Operator::Div, Operator::FloorDiv, Operator::Mod];
@@ -232,6 +283,49 @@ mod tests {
         check(
             "import collections\ncollections.Counter()[None['x']] = 0\n",
             &[&[]],
+        );
+    }
+
+    #[test]
+    fn what_fails_is_made_by_operations() {
+        let check = |text: &str, frames: &[u32], lacks: Option<&str>, expected: &[&str]| {
+            let found = making(&Program::parse(text).unwrap(), frames, lacks, None);
+            let expected: Operations = expected.iter().map(|&name| name.to_owned()).collect();
+            assert_eq!(found, expected);
+        };
+        // What is looked up, and where, but not what is done with it.
+        check(
+            "rows = []\nfor x in y: rows.append(x)\nf(rows[int(z)])\n",
+            &[3],
+            None,
+            &["append() alone", "int()"],
+        );
+        check(
+            "import re\nm = re.search('a', b.strip())\nf(m.group(), len(b))\n",
+            &[3],
+            Some("group"),
+            &["search()", "strip()"],
+        );
+        // Elements of comprehensions come from what these go through.
+        check(
+            "def f(x):\n    return 1 / len(x)\n[f(x) for x in y.split()]\n",
+            &[3, 2],
+            None,
+            &["len()", "split()"],
+        );
+        // Another object is not the same, while `None` may be asked for anywhere.
+        check(
+            "z = object()\nx = 1 if y is z else z\nx + 1\n",
+            &[3],
+            None,
+            &["+", "is", "object()"],
+        );
+        check("x = 1 if y is None else z\nx + 1\n", &[2], None, &["+"]);
+        check(
+            "x = None\ntry:\n    x = int(y)\nexcept E:\n    x = 2\nx[0]\n",
+            &[6],
+            None,
+            &["except", "int()"],
         );
     }
 

@@ -18,6 +18,11 @@ use crate::{
 /// Through how many variables and operations a constant is followed.
 const DEPTH: usize = 6;
 
+/// Whether an expression is one of the language's constants of which there is one each.
+fn is_singleton(expr: &Expr) -> bool {
+    expr.is_none_literal_expr() || expr.is_boolean_literal_expr() || expr.is_ellipsis_literal_expr()
+}
+
 /// The text of a node, if it is a constant.
 pub(crate) fn constant<'a>(program: &'a Program, node: AnyNodeRef<'_>) -> Option<&'a str> {
     let is_constant = node.is_expr_number_literal()
@@ -93,11 +98,15 @@ impl Rest<'_, '_> {
             AnyNodeRef::ExprSlice(_) => vec!["[:]".to_owned()],
             AnyNodeRef::ExprIf(it) => self.truth(&it.test, statement),
             AnyNodeRef::ExprCompare(it) => {
-                let is_presence = |operator: &&CmpOp| matches!(operator, CmpOp::Is | CmpOp::IsNot);
+                // Whether something is `None` is asked of what may be missing.
+                let is_presence = |(operator, side): &(&CmpOp, &Expr)| {
+                    matches!(operator, CmpOp::Is | CmpOp::IsNot) && is_singleton(side)
+                };
                 it.ops
                     .iter()
-                    .filter(|operator| !is_presence(operator))
-                    .map(|operator| operator.as_str().to_owned())
+                    .zip(&it.comparators)
+                    .filter(|pair| !is_presence(pair))
+                    .map(|(operator, _)| operator.as_str().to_owned())
                     .collect()
             }
             _ => Vec::new(),

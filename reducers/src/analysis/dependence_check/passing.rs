@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Through how many calls what is passed on is followed.
-const DEPTH: usize = 4;
+pub(super) const DEPTH: usize = 4;
 
 /// The calls of a program and the functions that it defines.
 pub(super) struct Passing<'r, 'o, 'a> {
@@ -231,7 +231,7 @@ impl Passing<'_, '_, '_> {
 
     /// The variables of the parameters for which a call passes the argument of a range to functions
     /// of the program.
-    fn parameters_of(&self, call: &ExprCall, passed: TextRange) -> Vec<usize> {
+    pub(super) fn parameters_of(&self, call: &ExprCall, passed: TextRange) -> Vec<usize> {
         let mut arguments = call.arguments.arguments_source_order();
         let is_passed = arguments.any(|argument| argument.value().range() == passed);
         let Some(name) = callee_name(&call.func).filter(|_| is_passed) else {

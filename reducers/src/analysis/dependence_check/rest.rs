@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Nodes, Operations,
+    FOR_EFFECT, Nodes, Operations,
     operations::is_neutral,
     passing::{Passing, is_method},
 };
@@ -94,6 +94,8 @@ pub(crate) struct Rest<'o, 'a> {
     of: Side,
     /// Whether a part of a statement is followed by itself.
     is_part: bool,
+    /// Whether what changes it in place is followed, too.
+    is_changed: bool,
     /// Whether a loop counts only if what it iterates over is read.
     is_flow: bool,
     /// The statements that would have changed what it reads, but were not reached.
@@ -124,6 +126,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             frames: Vec::new(),
             of: Side::default(),
             is_part: false,
+            is_changed: true,
             is_flow: false,
             unreached: BTreeSet::new(),
             is_everywhere: false,
@@ -224,9 +227,30 @@ impl<'o, 'a> Rest<'o, 'a> {
     pub(crate) fn of_part(mut self, statement: usize, part: TextRange, frames: &[usize]) -> Side {
         self.frames = frames.to_vec();
         self.is_part = true;
+        self.is_changed = false;
         self.grow_by_part(statement, part);
         self.grow_all();
         self.of
+    }
+
+    /// The operations that made the value of a part of a statement, with those that would have
+    /// changed it, but were not reached.
+    pub(super) fn making(
+        mut self,
+        statement: usize,
+        part: TextRange,
+        frames: &[usize],
+    ) -> Operations {
+        self.frames = frames.to_vec();
+        self.is_part = true;
+        self.grow_by_part(statement, part);
+        self.grow_all();
+        for statement in self.unreached.clone() {
+            for node in &self.nodes[statement] {
+                self.of.operations.extend(self.operation(*node, statement));
+            }
+        }
+        self.of.operations
     }
 
     /// What a part of a statement reads off objects, and the packages that it depends on.
@@ -238,6 +262,7 @@ impl<'o, 'a> Rest<'o, 'a> {
     ) -> ValueSource {
         self.frames = frames.to_vec();
         self.is_part = true;
+        self.is_changed = false;
         self.grow_by_part(statement, part);
         self.grow_all();
         let own = self.nodes[statement].iter();
@@ -327,6 +352,9 @@ impl<'o, 'a> Rest<'o, 'a> {
             AnyNodeRef::StmtAugAssign(it) if !is_neutral(it.op, &it.value) => {
                 self.of.operations.insert(it.op.as_str().to_owned());
             }
+            AnyNodeRef::StmtTry(it) if self.is_making() && self.handles(it) => {
+                self.of.operations.insert("except".to_owned());
+            }
             AnyNodeRef::StmtDelete(it) if !it.targets.iter().all(Expr::is_name_expr) => {
                 self.of.operations.insert("del".to_owned());
             }
@@ -405,6 +433,12 @@ impl<'o, 'a> Rest<'o, 'a> {
             })
     }
 
+    /// Whether it is how a value was made that counts, not what a report rests on: that has its own
+    /// check of what is caught.
+    fn is_making(&self) -> bool {
+        self.is_part && self.is_changed
+    }
+
     /// Whether an expression names a class of the program.
     fn is_own_class(&self, expr: &Expr) -> bool {
         let name = expr.as_name_expr();
@@ -419,7 +453,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         };
         let results = self.graph.body(function).filter(is_result);
         self.todo.extend(results);
-        if !self.is_part {
+        if self.is_changed {
             let changes = self.passing().changes_of_kept(function);
             self.todo.extend(changes);
         }
@@ -427,8 +461,11 @@ impl<'o, 'a> Rest<'o, 'a> {
 
     fn grow_by_variable(&mut self, index: usize) {
         let variable = &self.outline.program.scopes().variables[index];
-        // The iterable of a comprehension stands beside the name, in the same part.
         if self.is_part && variable.scope == ScopeKind::Comprehension {
+            // The iterable stands beside the name, in the same part, but not in its argument.
+            if self.is_making() {
+                self.grow_by_comprehension(variable);
+            }
             return;
         }
         for binding in &variable.bindings {
@@ -450,7 +487,7 @@ impl<'o, 'a> Rest<'o, 'a> {
                         .map(|pair| pair[0])
                         .collect();
                     let mut is_given = is_receiver;
-                    if passing.is_empty() && !self.is_part && !is_receiver {
+                    if passing.is_empty() && self.is_changed && !is_receiver {
                         let calls = function
                             .map(|function| self.passing().arguments(function, &variable.name));
                         for (statement, argument) in calls.into_iter().flatten() {
@@ -484,7 +521,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             }
         }
         self.todo.extend(self.graph.changes_in_place(index));
-        if !self.is_part {
+        if self.is_changed {
             let missed: Vec<usize> = self.graph.missed(index).collect();
             self.grow_by_missed(&missed);
             self.grow_by_contexts(variable);
@@ -493,7 +530,40 @@ impl<'o, 'a> Rest<'o, 'a> {
                 .flat_map(|(statement, range)| self.passing().changes(statement, range))
                 .collect();
             self.todo.extend(changes);
+            for (statement, part) in self.passing().taking(index) {
+                self.grow_by_effect(statement, part);
+            }
         }
+    }
+
+    /// Follows what a comprehension iterates over, and what it asks of each.
+    fn grow_by_comprehension(&mut self, variable: &Variable) {
+        for binding in &variable.bindings {
+            let Some(statement) = self.graph.executed(binding.statement) else {
+                continue;
+            };
+            let its = self.nodes[statement].iter();
+            let its = its.filter_map(|node| node.as_comprehension().copied());
+            let its = its.filter(|each| each.target.range().contains_range(binding.range));
+            let parts = its.flat_map(|each| std::iter::once(&each.iter).chain(&each.ifs));
+            let parts: Vec<TextRange> = parts.map(Ranged::range).collect();
+            for part in parts {
+                self.grow_by_part(statement, part);
+            }
+        }
+    }
+
+    /// Follows a part of a statement for its effect alone, whoever uses its result.
+    fn grow_by_effect(&mut self, statement: usize, part: TextRange) {
+        let its = self.nodes[statement].iter();
+        let its = its.filter(|node| node.range() == part);
+        let operations: Vec<String> = its
+            .flat_map(|node| self.operation(*node, statement))
+            .map(|operation| format!("{}{FOR_EFFECT}", operation.trim_end_matches(FOR_EFFECT)))
+            .collect();
+        self.of.operations.extend(operations);
+        let conditions = self.conditions(statement);
+        self.todo.extend(conditions);
     }
 
     /// Follows the decorators of a function: what no call gives it, they do.
@@ -585,7 +655,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             let outline = self.outline;
             let class = outline.statements[member].parent;
             let class = class.and_then(|class| outline.statements[class].node.as_stmt_class_def());
-            let Some(class) = class.filter(|_| !self.is_part) else {
+            let Some(class) = class.filter(|_| self.is_changed) else {
                 continue;
             };
             let mut its = fields(class).into_iter();
@@ -598,7 +668,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         self.todo.extend(self.graph.stores(name));
         self.todo
             .extend(self.graph.attribute_changes_in_place(name));
-        if !self.is_part {
+        if self.is_changed {
             let missed: Vec<usize> = self.graph.missed_of_attribute(name).collect();
             self.grow_by_missed(&missed);
             let reads = self.outline.reads_of(name);

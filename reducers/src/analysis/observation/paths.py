@@ -43,7 +43,8 @@ def watch(frame, event, argument):
     """Notes when the program itself has an exception first."""
     if event == "exception":
         kind, error, trace = argument
-        inner = trace.tb_next
+        # What an iterator of the language raises may come without one.
+        inner = trace and trace.tb_next
         while inner is not None and package_of(inner.tb_frame) != "__main__":
             inner = inner.tb_next
         if inner is None:

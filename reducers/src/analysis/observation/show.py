@@ -17,6 +17,7 @@ calls = {}
 counts = {}
 known = set()
 seen = {}
+stored = []  # the objects under which something is stored in a container
 
 
 def say(place, text):
@@ -354,6 +355,8 @@ def show(what, name="", value=None):
             # An index of fewer parts selects more.
             found = {str(place): part for place, part in enumerate(value)}
             found["of"] = len(value)
+        if name == "[]=" and len(stored) < CALLS:
+            stored.append(value)
         try:
             say_received(name, found)
         except Exception:
@@ -392,9 +395,11 @@ def left_out(code):
 
 def failed(kind, error, trace, report=sys.excepthook):
     """Writes down what the functions of packages got that an exception leaves, and which of them the
-    program itself entered."""
+    program itself entered; whether something was stored under the very key that is missing."""
     here = sys._getframe().f_code.co_filename
     own = None
+    if kind is KeyError and any(key is each for key in error.args for each in stored):
+        say_received("lost key", {})
     try:
         for frame, _ in traceback.walk_tb(trace):
             code = frame.f_code

@@ -541,6 +541,7 @@ class Tracer:
                     "entered": by_line(self.entered),
                     "returned": by_line(self.returned),
                     "varying": [of_script(line) for line in sorted(self.varying)],
+                    "unwound": [of_script(line) for line in sorted(self.unwound)],
                     "failure": placed(self.failure),
                     "calls": self.calls,
                     "causes": [placed(frames) for frames in self.causes],

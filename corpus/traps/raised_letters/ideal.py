@@ -1,0 +1,3 @@
+ticket = "Weiße Brücke, Klasse=C"
+start = ticket.upper().index("KLASSE=")
+ticket[start + len("KLASSE=")]

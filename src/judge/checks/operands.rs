@@ -1,0 +1,137 @@
+//! Whether an operation of the language still fails on what the same operations made. `rows[8]` fails
+//! in any program in the same words, and the operation is right: what is wrong is how `rows` came to
+//! be what it is. So the operations that made it must be there and run. What a package did not make
+//! that comes without Python, the script's own code did.
+
+use std::collections::BTreeSet;
+
+use minrepro_reducers::{
+    analysis::{
+        aborted::aborted,
+        cpython::missing_attribute,
+        dependence_check::{Operations, are_installed, include, making, packages},
+        observation::Observation,
+    },
+    syntax::Program,
+    trace::evidence::Evidence,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    super::{
+        check::{Applied, Check, Checks, Kind, Script},
+        measure::Measure,
+        objection::Shown,
+        observer::{Observed, Observer, Wish},
+    },
+    automatic_control::is_exact,
+};
+use crate::oracle::{Verdict, is_of_value, own_lines};
+
+pub(super) const KIND: Kind = Kind {
+    id: "operands",
+    establish,
+    recall: |found| {
+        Some(Box::new(
+            serde_json::from_value::<Operands>(found.clone()).ok()?,
+        ))
+    },
+};
+
+/// Refuses candidates that fail on what something else made.
+#[derive(Debug, Serialize, Deserialize)]
+struct Operands {
+    /// The operations that made it.
+    operations: Operations,
+    /// The attribute that it lacks.
+    lacks: Option<String>,
+    /// The functions that others leave in the middle: what they would have made is missing.
+    aborted: BTreeSet<String>,
+    /// Whether a traced run of the script shows the bug. Where none does, a traced run of a
+    /// candidate says nothing.
+    can_trace: bool,
+}
+
+/// Applies if an operation of the language fails in the script, by no exact control, on what no
+/// installed package had a part in: that may give anything.
+fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
+    let Script { probe, program, .. } = script;
+    if script.is_flaky || is_exact(so_far) || matches!(probe.measure, Measure::Test(_)) {
+        return Ok(None);
+    }
+    let exception = script
+        .showing
+        .and_then(|showing| showing.exception.as_ref())
+        .filter(|raised| probe.measure.has_mechanism() && is_of_value(raised));
+    let Some(exception) = exception else {
+        return Ok(None);
+    };
+    let frames = own_lines(exception);
+    let lacks = missing_attribute(&exception.message);
+    // The text costs nothing, but only a trace shows which of it was executed.
+    if making(program, &frames, lacks, None).is_empty() {
+        return Ok(None);
+    }
+    let evidence = script.evidence()?;
+    let operations = making(program, &frames, lacks, evidence);
+    let is_own = !are_installed(&packages(program, &frames, evidence));
+    let check = Operands {
+        operations,
+        lacks: lacks.map(str::to_owned),
+        aborted: evidence.map_or_else(BTreeSet::new, |ran| aborted(program, ran)),
+        can_trace: evidence.is_some(),
+    };
+    let applies = is_own && (!check.operations.is_empty() || !check.aborted.is_empty());
+    Ok(applies.then(|| Box::new(check) as Box<dyn Check>))
+}
+
+impl Operands {
+    /// Whether what a candidate fails on is made by all operations. With evidence, only those count
+    /// that ran.
+    fn are_made(&self, program: &Program, frames: &[u32], evidence: Option<&Evidence>) -> bool {
+        let found = making(program, frames, self.lacks.as_deref(), evidence);
+        let its = evidence.map(|evidence| aborted(program, evidence));
+        include(&found, &self.operations) && its.is_none_or(|its| self.aborted.is_subset(&its))
+    }
+}
+
+impl Observer for Operands {
+    fn asks(&self, candidate: &Shown<'_>) -> Wish {
+        // The text refuses most.
+        if self.are_made(candidate.program, &candidate.failed_at, None) {
+            Wish::Run(Observation::default())
+        } else {
+            Wish::Nothing(Some(Verdict::Vacuous))
+        }
+    }
+
+    fn traces(&self) -> bool {
+        self.can_trace
+    }
+
+    fn objection(&self, candidate: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
+        let are_made =
+            |evidence| self.are_made(candidate.program, &candidate.failed_at, Some(evidence));
+        (!observed.evidence.is_none_or(are_made)).then_some(Verdict::Vacuous)
+    }
+}
+
+impl Check for Operands {
+    fn observer(&self) -> Option<&dyn Observer> {
+        Some(self)
+    }
+
+    /// Whoever writes a program by hand knows which of the operations matter.
+    fn is_of_reduction(&self) -> bool {
+        true
+    }
+
+    fn claim(&self) -> Option<String> {
+        Some("what it fails on is made by the same operations".to_owned())
+    }
+
+    fn findings(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
