@@ -1112,6 +1112,34 @@ fn a_package_goes_no_way_that_it_does_not_go_in_the_script() {
     assert!(text.contains("limit=") && !text.contains("len("), "{text}");
 }
 
+/// Up to 3.11, the end of such an iterator is an exception without a traceback.
+#[test]
+fn an_iterator_of_the_language_ends_no_trace() {
+    let Some((_, python)) = interpreters().range(..12).next_back() else {
+        skip(
+            "an_iterator_of_the_language_ends_no_trace",
+            "no CPython before 3.12",
+        );
+        return;
+    };
+    let place = Place::new();
+    place.file(
+        "x.py",
+        "import xml.etree.ElementTree as ET\nroot = ET.fromstring('<a><b/>5 pieces</a>')\n\
+         print('read')\nfor part in root.iter('b'):\n    print(part.tag)\n\
+         for part in root.findall('b'):\n    root.remove(part)\nprint(root.text.strip())\n",
+    );
+    let python = python.to_str().unwrap();
+    let ended = place.run(&["x.py", "-o", "out.py", "--python", python]);
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{stderr}");
+    let text = place.read("out.py");
+    assert!(
+        text.contains(".remove(") && !text.contains("print("),
+        "{text}"
+    );
+}
+
 /// The value that an assertion is about is written down, number by number, by its own methods.
 #[test]
 fn looking_at_a_value_is_no_way_that_its_package_goes() {

@@ -37,9 +37,21 @@ impl Passing<'_, '_, '_> {
         changes.extend(self.changes_by_holder(statement, passed, DEPTH));
         changes.extend(self.changes_by_method(statement, passed));
         changes.extend(self.effects(passed));
+        changes.extend(
+            Some(statement).filter(|&statement| self.is_changed_by_lambda(statement, passed)),
+        );
         changes
             .extend(Some(statement).filter(|&statement| self.is_called_alone(statement, passed)));
         changes
+    }
+
+    /// Whether a function without a name in a statement only calls a method of an object: whoever
+    /// calls the function changes the object.
+    fn is_changed_by_lambda(&self, statement: usize, object: TextRange) -> bool {
+        let lambdas = self.nodes[statement].iter();
+        let bodies = lambdas.filter_map(|node| Some(&*node.as_expr_lambda()?.body));
+        let mut calls = bodies.filter_map(Expr::as_call_expr);
+        calls.any(|call| receiver(call).is_some_and(|its| its.range() == object))
     }
 
     /// Whether a statement only calls an object, or what a method of it gives back: that changes
