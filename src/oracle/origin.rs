@@ -109,16 +109,16 @@ fn is_check(exception: &Exception) -> bool {
 /// Whether an operation of the language, in the script, fails on a value, in the language's words.
 /// The operation is right, as a check is: what is wrong is what it works on.
 pub fn is_operation(exception: &Exception) -> bool {
-    let is_of_value =
-        !["NameError", "RecursionError", "UnboundLocalError"].contains(&exception.short_class());
-    is_of_value && !is_in_library(exception) && is_in_interpreters_words(exception)
+    !["RecursionError", "UnboundLocalError"].contains(&exception.short_class())
+        && is_of_value(exception)
 }
 
 /// Whether an operation of the language fails in the script on what was made before: a value, a
 /// variable that is not bound yet, or calls that do not end.
 pub fn is_of_value(exception: &Exception) -> bool {
-    let is_of_order = || ["RecursionError", "UnboundLocalError"].contains(&exception.short_class());
-    is_operation(exception) || is_of_order() && !is_in_library(exception)
+    exception.short_class() != "NameError"
+        && !is_in_library(exception)
+        && is_in_interpreters_words(exception)
 }
 
 /// What an operation of the language looks for in vain, in the script. The words of a failure leave

@@ -1,6 +1,6 @@
 import re
 
 def parts(text):
-    return [int(part) if part.isdigit() else part for part in re.split("[.]", text)]
+    return [int(part) if part.isdigit() else part for part in re.split("[.-]", text)]
 
-sorted([parts("9.0"), parts("9.rc1")])
+sorted([parts("9.rc1"), parts("9.0")])

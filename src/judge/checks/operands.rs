@@ -1,7 +1,7 @@
 //! Whether an operation of the language still fails on what the same operations made. `rows[8]` fails
 //! in any program in the same words, and the operation is right: what is wrong is how `rows` came to
-//! be what it is. So the operations that made it must be there and run. What a package did not make
-//! that comes without Python, the script's own code did.
+//! be what it is. So the operations that made it must be there and run. Where an installed package
+//! has a part in it, the package may be wrong, and what the script does before matters less.
 
 use std::collections::BTreeSet;
 

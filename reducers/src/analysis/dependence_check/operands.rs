@@ -22,7 +22,9 @@ pub fn packages_of_operands(
     frames: &[u32],
     evidence: Option<&Evidence>,
 ) -> Vec<BTreeSet<String>> {
-    packages_of_parts(program, frames, evidence, &operands)
+    packages_of_parts(program, frames, evidence, &|_, nodes, statement| {
+        operands(nodes, statement)
+    })
 }
 
 /// The packages on which each argument depends of the calls in a failing statement, but for those
@@ -45,9 +47,8 @@ pub fn read_of_standard(
     lacks: Option<&str>,
     evidence: Option<&Evidence>,
 ) -> BTreeSet<String> {
-    let parts = |program: &Program, nodes: &Nodes<'_>, statement: usize| {
-        failing_parts(program, nodes, statement, lacks, false)
-    };
+    let parts =
+        |_: &Program, nodes: &Nodes<'_>, statement: usize| failing_parts(nodes, statement, lacks);
     let of = |found: ValueSource, _: &StatementPart| {
         let mut read = found.of_standard;
         read.retain(|path| !is_holding(path));
@@ -71,8 +72,12 @@ pub fn making(
         let Some(&last) = frames.last() else {
             return Operations::new();
         };
-        let parts = failing_parts(program, nodes, last, lacks, true).into_iter();
-        let made = parts.map(|part| {
+        let mut parts = failing_parts(nodes, last, lacks);
+        // Whether the container or the index is wrong, the failure leaves open.
+        if lacks.is_none() {
+            parts.extend(indices(nodes, last));
+        }
+        let made = parts.into_iter().map(|part| {
             let rest = Rest::of(outline, nodes).flow();
             rest.making(last, part.value, &frames)
         });
@@ -82,25 +87,15 @@ pub fn making(
 }
 
 /// The parts of a statement on which an operation of the language may fail.
-fn failing_parts(
-    program: &Program,
-    nodes: &Nodes<'_>,
-    statement: usize,
-    lacks: Option<&str>,
-    with_indices: bool,
-) -> Vec<StatementPart> {
+fn failing_parts(nodes: &Nodes<'_>, statement: usize, lacks: Option<&str>) -> Vec<StatementPart> {
     let own = nodes[statement].iter();
     let attributes = own.filter_map(AnyNodeRef::as_expr_attribute);
     let lacking = attributes.filter(|of_it| lacks == Some(of_it.attr.as_str()));
     let lacking = lacking.map(|of_it| StatementPart::of(of_it.value.range()));
     let mut parts: Vec<StatementPart> = lacking.collect();
     if parts.is_empty() {
-        parts = operands(program, nodes, statement);
+        parts = operands(nodes, statement);
         parts.extend(divisors(nodes, statement));
-    }
-    // Whether the thing or the index is wrong, the failure leaves open.
-    if with_indices {
-        parts.extend(indices(nodes, statement));
     }
     if parts.is_empty() {
         let ranges = nodes[statement].iter().map(AnyNodeRef::range);
@@ -212,7 +207,7 @@ impl StatementPart {
 }
 
 /// What a statement reads from.
-fn operands(_: &Program, nodes: &Nodes<'_>, statement: usize) -> Vec<StatementPart> {
+fn operands(nodes: &Nodes<'_>, statement: usize) -> Vec<StatementPart> {
     let subscripts = nodes[statement]
         .iter()
         .filter_map(AnyNodeRef::as_expr_subscript);
