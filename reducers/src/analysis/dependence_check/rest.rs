@@ -77,6 +77,17 @@ pub fn surplus(
     found
 }
 
+/// What is followed of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// All of it, and what changes what it reads.
+    Statements,
+    /// A part of it by itself.
+    Part,
+    /// A part of it by itself, and what changes the value of that.
+    Value,
+}
+
 /// A slice that grows backwards from what a statement reads, and the operations in it.
 pub(crate) struct Rest<'o, 'a> {
     pub(super) outline: &'o StatementTree<'a>,
@@ -92,10 +103,7 @@ pub(crate) struct Rest<'o, 'a> {
     /// The statements of the frames, outermost first.
     pub(super) frames: Vec<usize>,
     of: Side,
-    /// Whether a part of a statement is followed by itself.
-    is_part: bool,
-    /// Whether what changes it in place is followed, too.
-    is_changed: bool,
+    extent: Extent,
     /// Whether a loop counts only if what it iterates over is read.
     is_flow: bool,
     /// The statements that would have changed what it reads, but were not reached.
@@ -125,8 +133,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             missed: BTreeSet::new(),
             frames: Vec::new(),
             of: Side::default(),
-            is_part: false,
-            is_changed: true,
+            extent: Extent::Statements,
             is_flow: false,
             unreached: BTreeSet::new(),
             is_everywhere: false,
@@ -226,8 +233,7 @@ impl<'o, 'a> Rest<'o, 'a> {
     /// The dependences of a part of a statement alone.
     pub(crate) fn of_part(mut self, statement: usize, part: TextRange, frames: &[usize]) -> Side {
         self.frames = frames.to_vec();
-        self.is_part = true;
-        self.is_changed = false;
+        self.extent = Extent::Part;
         self.grow_by_part(statement, part);
         self.grow_all();
         self.of
@@ -242,7 +248,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         frames: &[usize],
     ) -> Operations {
         self.frames = frames.to_vec();
-        self.is_part = true;
+        self.extent = Extent::Value;
         self.grow_by_part(statement, part);
         self.grow_all();
         for statement in self.unreached.clone() {
@@ -261,8 +267,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         frames: &[usize],
     ) -> ValueSource {
         self.frames = frames.to_vec();
-        self.is_part = true;
-        self.is_changed = false;
+        self.extent = Extent::Part;
         self.grow_by_part(statement, part);
         self.grow_all();
         let own = self.nodes[statement].iter();
@@ -436,7 +441,17 @@ impl<'o, 'a> Rest<'o, 'a> {
     /// Whether it is how a value was made that counts, not what a report rests on: that has its own
     /// check of what is caught.
     fn is_making(&self) -> bool {
-        self.is_part && self.is_changed
+        self.extent == Extent::Value
+    }
+
+    /// Whether a part of a statement is followed by itself.
+    fn is_part(&self) -> bool {
+        self.extent != Extent::Statements
+    }
+
+    /// Whether what changes it in place is followed, too.
+    fn is_changed(&self) -> bool {
+        self.extent != Extent::Part
     }
 
     /// Whether an expression names a class of the program.
@@ -453,7 +468,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         };
         let results = self.graph.body(function).filter(is_result);
         self.todo.extend(results);
-        if self.is_changed {
+        if self.is_changed() {
             let changes = self.passing().changes_of_kept(function);
             self.todo.extend(changes);
         }
@@ -461,7 +476,7 @@ impl<'o, 'a> Rest<'o, 'a> {
 
     fn grow_by_variable(&mut self, index: usize) {
         let variable = &self.outline.program.scopes().variables[index];
-        if self.is_part && variable.scope == ScopeKind::Comprehension {
+        if self.is_part() && variable.scope == ScopeKind::Comprehension {
             // The iterable stands beside the name, in the same part, but not in its argument.
             if self.is_making() {
                 self.grow_by_comprehension(variable);
@@ -475,7 +490,7 @@ impl<'o, 'a> Rest<'o, 'a> {
                     let function = self.outline.at(binding.statement);
                     let is_receiver =
                         is_method(self.outline, function) && is_receiver(&variable.name);
-                    if self.is_part && is_receiver {
+                    if self.is_part() && is_receiver {
                         continue;
                     }
                     if function.is_some_and(|function| !self.is_called(function)) {
@@ -487,7 +502,7 @@ impl<'o, 'a> Rest<'o, 'a> {
                         .map(|pair| pair[0])
                         .collect();
                     let mut is_given = is_receiver;
-                    if passing.is_empty() && self.is_changed && !is_receiver {
+                    if passing.is_empty() && self.is_changed() && !is_receiver {
                         let calls = function
                             .map(|function| self.passing().arguments(function, &variable.name));
                         for (statement, argument) in calls.into_iter().flatten() {
@@ -499,7 +514,7 @@ impl<'o, 'a> Rest<'o, 'a> {
                         let argument = self.passing().argument(statement, function, &variable.name);
                         is_given |= argument.is_some();
                         match argument {
-                            Some(argument) if self.is_part => {
+                            Some(argument) if self.is_part() => {
                                 self.grow_by_part(statement, argument);
                             }
                             _ => self.todo.push(statement),
@@ -513,7 +528,7 @@ impl<'o, 'a> Rest<'o, 'a> {
                     self.graph.executed(binding.statement),
                     self.element(binding),
                 ) {
-                    (Some(statement), Some(element)) if self.is_part => {
+                    (Some(statement), Some(element)) if self.is_part() => {
                         self.grow_by_part(statement, element);
                     }
                     (statement, _) => self.todo.extend(statement),
@@ -521,7 +536,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             }
         }
         self.todo.extend(self.graph.changes_in_place(index));
-        if self.is_changed {
+        if self.is_changed() {
             let missed: Vec<usize> = self.graph.missed(index).collect();
             self.grow_by_missed(&missed);
             self.grow_by_contexts(variable);
@@ -655,7 +670,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             let outline = self.outline;
             let class = outline.statements[member].parent;
             let class = class.and_then(|class| outline.statements[class].node.as_stmt_class_def());
-            let Some(class) = class.filter(|_| self.is_changed) else {
+            let Some(class) = class.filter(|_| self.is_changed()) else {
                 continue;
             };
             let mut its = fields(class).into_iter();
@@ -668,7 +683,7 @@ impl<'o, 'a> Rest<'o, 'a> {
         self.todo.extend(self.graph.stores(name));
         self.todo
             .extend(self.graph.attribute_changes_in_place(name));
-        if self.is_changed {
+        if self.is_changed() {
             let missed: Vec<usize> = self.graph.missed_of_attribute(name).collect();
             self.grow_by_missed(&missed);
             let reads = self.outline.reads_of(name);
