@@ -53,11 +53,12 @@ struct Operands {
     can_trace: bool,
 }
 
-/// Applies if an operation of the language fails in the script, by no exact control, on what no
-/// installed package had a part in: that may give anything.
+/// Applies if an operation of the language fails in the script, no control shows when it is right,
+/// and no installed package had a part in what it fails on: that may give anything.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
-    if script.is_flaky || is_exact(so_far) || matches!(probe.measure, Measure::Test(_)) {
+    let is_told_apart = so_far.has_full_control() || is_exact(so_far);
+    if script.is_flaky || is_told_apart || matches!(probe.measure, Measure::Test(_)) {
         return Ok(None);
     }
     let exception = script
