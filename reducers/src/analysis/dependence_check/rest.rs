@@ -103,6 +103,7 @@ pub(crate) struct Rest<'o, 'a> {
     /// The statements of the frames, outermost first.
     pub(super) frames: Vec<usize>,
     of: Side,
+    /// What is followed of a statement.
     extent: Extent,
     /// Whether a loop counts only if what it iterates over is read.
     is_flow: bool,
@@ -231,52 +232,48 @@ impl<'o, 'a> Rest<'o, 'a> {
     }
 
     /// The dependences of a part of a statement alone.
-    pub(crate) fn of_part(mut self, statement: usize, part: TextRange, frames: &[usize]) -> Side {
+    pub(crate) fn of_part(self, statement: usize, part: TextRange, frames: &[usize]) -> Side {
+        self.grown(Extent::Part, statement, part, frames).of
+    }
+
+    /// Grown from a part of a statement.
+    fn grown(
+        mut self,
+        extent: Extent,
+        statement: usize,
+        part: TextRange,
+        frames: &[usize],
+    ) -> Self {
         self.frames = frames.to_vec();
-        self.extent = Extent::Part;
+        self.extent = extent;
         self.grow_by_part(statement, part);
         self.grow_all();
-        self.of
+        self
     }
 
     /// The operations that made the value of a part of a statement, with those that would have
     /// changed it, but were not reached.
-    pub(super) fn making(
-        mut self,
-        statement: usize,
-        part: TextRange,
-        frames: &[usize],
-    ) -> Operations {
-        self.frames = frames.to_vec();
-        self.extent = Extent::Value;
-        self.grow_by_part(statement, part);
-        self.grow_all();
-        for statement in self.unreached.clone() {
-            for node in &self.nodes[statement] {
-                self.of.operations.extend(self.operation(*node, statement));
+    pub(super) fn making(self, statement: usize, part: TextRange, frames: &[usize]) -> Operations {
+        let rest = self.grown(Extent::Value, statement, part, frames);
+        let mut operations = rest.of.operations.clone();
+        for &statement in &rest.unreached {
+            for node in &rest.nodes[statement] {
+                operations.extend(rest.operation(*node, statement));
             }
         }
-        self.of.operations
+        operations
     }
 
     /// What a part of a statement reads off objects, and the packages that it depends on.
-    pub(super) fn origin(
-        mut self,
-        statement: usize,
-        part: TextRange,
-        frames: &[usize],
-    ) -> ValueSource {
-        self.frames = frames.to_vec();
-        self.extent = Extent::Part;
-        self.grow_by_part(statement, part);
-        self.grow_all();
-        let own = self.nodes[statement].iter();
+    pub(super) fn origin(self, statement: usize, part: TextRange, frames: &[usize]) -> ValueSource {
+        let rest = self.grown(Extent::Part, statement, part, frames);
+        let own = rest.nodes[statement].iter();
         let own = own.filter(|node| part.contains_range(node.range()));
-        let others = self.seen.iter().flat_map(|&seen| &self.nodes[seen]);
+        let others = rest.seen.iter().flat_map(|&seen| &rest.nodes[seen]);
         let mut origin = ValueSource::default();
         for node in own.chain(others) {
             if let AnyNodeRef::ExprName(name) = node
-                && let Some(path) = self.imported.name(&name.id)
+                && let Some(path) = rest.imported.name(&name.id)
             {
                 let module = path.split('.').next().unwrap_or(path);
                 origin.modules.insert(module.to_owned());
@@ -285,13 +282,13 @@ impl<'o, 'a> Rest<'o, 'a> {
                 }
             }
             let path = match node {
-                AnyNodeRef::ExprName(name) => self.imported.name(&name.id).map(str::to_owned),
-                AnyNodeRef::ExprAttribute(attribute) => self.imported.attribute(attribute),
+                AnyNodeRef::ExprName(name) => rest.imported.name(&name.id).map(str::to_owned),
+                AnyNodeRef::ExprAttribute(attribute) => rest.imported.attribute(attribute),
                 _ => None,
             };
             let attribute = node.as_expr_attribute();
             if attribute.is_some_and(|attribute| path.is_none() && !is_of_data(&attribute.attr)) {
-                origin.read.extend(self.foreign_name(*node));
+                origin.read.extend(rest.foreign_name(*node));
             }
             let is_of_standard = |path: &String| path.contains('.') && !is_installed(path);
             origin.of_standard.extend(path.filter(is_of_standard));

@@ -17,7 +17,7 @@ calls = {}
 counts = {}
 known = set()
 seen = {}
-stored = []  # the objects under which something is stored in a container
+stored = []  # references to the objects under which something is stored in a container
 
 
 def say(place, text):
@@ -355,10 +355,11 @@ def show(what, name="", value=None):
             # An index of fewer parts selects more.
             found = {str(place): part for place, part in enumerate(value)}
             found["of"] = len(value)
-        if name == "[]=" and len(stored) < CALLS:
-            stored.append(value)
         try:
             say_received(name, found)
+            # What cannot be referred to is known by how it is written. Nothing is kept alive.
+            if name == "[]=" and len(stored) < CALLS:
+                stored.append(weakref.ref(value))
         except Exception:
             pass
     elif what == "kind":
@@ -398,7 +399,8 @@ def failed(kind, error, trace, report=sys.excepthook):
     program itself entered; whether something was stored under the very key that is missing."""
     here = sys._getframe().f_code.co_filename
     own = None
-    if kind is KeyError and any(key is each for key in error.args for each in stored):
+    kept = [key for key in (each() for each in stored) if key is not None]
+    if kind is KeyError and any(key is each for key in error.args for each in kept):
         say_received("lost key", {})
     try:
         for frame, _ in traceback.walk_tb(trace):
