@@ -200,6 +200,17 @@ impl Measure {
         self
     }
 
+    /// The same measure for programs that write things down: the lines that do hold statements that
+    /// raise.
+    #[must_use]
+    pub(super) fn while_observed(&self) -> Self {
+        let mut measure = self.by_words().wherever();
+        if let Self::Signature(signature) = &mut measure {
+            signature.origin = None;
+        }
+        measure
+    }
+
     /// The same measure, whatever the mechanism is and wherever the exception is raised.
     #[must_use]
     pub(super) fn by_class_and_message(&self) -> Self {

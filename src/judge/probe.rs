@@ -185,7 +185,7 @@ impl Probe<'_> {
     /// Whether a run of a program that writes things down shows the bug's words: the text of the line
     /// that fails is another one there.
     pub(super) fn shows_words_while_observed(&self, outcome: &Outcome) -> bool {
-        let measure = self.measure.by_words().wherever();
+        let measure = self.measure.while_observed();
         measure.judge(outcome, self.timeout).is_same()
     }
 

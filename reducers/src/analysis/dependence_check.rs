@@ -24,8 +24,9 @@ use std::collections::BTreeSet;
 pub use makers::Receivers;
 pub(crate) use nodes::Nodes;
 pub use operands::{
-    are_read, making, packages_of_arguments, packages_of_operands, read_of_standard,
+    are_read, making, packages_of_arguments, packages_of_operands, read_of_standard, round_trips,
 };
+pub use operations::EMPTY_PART;
 pub(crate) use operations::constant;
 pub(crate) use rest::Rest;
 pub use rest::{Side, Surplus, surplus};

@@ -9,7 +9,7 @@ use crate::{
     analysis::statement_tree::{Change, StatementTree},
     syntax::{
         AnyNodeRef, Ranged, TextRange, TextSize,
-        scope::{BindingKind, ScopeKind, Variable},
+        scope::{Binding, BindingKind, ScopeKind, Variable},
     },
 };
 
@@ -69,6 +69,39 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
                 range: binding.range,
             })
         })
+    }
+
+    /// Whether a statement assigns a variable something that nobody reads, since a later statement of
+    /// the same block assigns it something else.
+    pub(crate) fn is_overwritten(&self, variable: &Variable, binding: &Binding) -> bool {
+        let tree = self.tree;
+        let assigning = |binding: &Binding| {
+            let at = self.executed(binding.statement)?;
+            let target = tree.statements[at].target()?;
+            (target.is_name_expr() && tree.statements[at].value().is_some()).then_some(at)
+        };
+        let Some(at) = assigning(binding) else {
+            return false;
+        };
+        let block = tree.statements[at].place.row;
+        let all = variable.bindings.iter().filter_map(assigning);
+        let later = all.filter(|&other| other > at && tree.statements[other].place.row == block);
+        let Some(next) = later.min() else {
+            return false;
+        };
+        // What may leave in between, or handles that, may read it.
+        let is_straight = (at..next).all(|between| tree.statements[between].children.is_empty())
+            && !tree
+                .ancestors(at)
+                .any(|around| tree.statements[around].node.is_stmt_try());
+        let between = tree.statements[at].range.cover(tree.statements[next].range);
+        is_straight
+            && variable.uses.iter().all(|used| {
+                let reader = tree.at(used.statement);
+                let is_here =
+                    reader.is_some_and(|reader| tree.function_of(reader) == tree.function_of(at));
+                is_here && !between.contains_range(used.range)
+            })
     }
 
     /// The executed statements that use a variable, and where.
@@ -244,5 +277,30 @@ for number, box in enumerate(boxes):
         let text = |statement: usize| program.slice(outline.statements[statement].range);
         let found: Vec<&str> = graph.changes(boxes).into_iter().map(text).collect();
         assert_eq!(found, ["box.mark = number", "side.clear()"]);
+    }
+
+    #[test]
+    fn what_is_assigned_again_unread_is_overwritten() {
+        let is_overwritten = |text: &str| {
+            let program = Program::parse(text).unwrap();
+            let tree = StatementTree::untraced(&program);
+            let graph = DependenceGraph::of(&tree);
+            let x = graph
+                .variables()
+                .iter()
+                .find(|variable| variable.name == "x")
+                .unwrap();
+            graph.is_overwritten(x, &x.bindings[0])
+        };
+        assert!(is_overwritten("x = f()\nx = g()\nh(x)\n"));
+        for text in [
+            "x = f()\nx = g(x)\n",
+            "x = f()\nif y:\n    x = g()\nh(x)\n",
+            "x = f()\ndef h():\n    return x\nx = g()\n",
+            "x = f()\nx += g()\n",
+            "try:\n    x = f()\n    x = g()\nexcept E:\n    h(x)\n",
+        ] {
+            assert!(!is_overwritten(text), "{text}");
+        }
     }
 }

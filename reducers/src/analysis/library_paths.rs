@@ -22,6 +22,9 @@ use crate::{
 /// The mark of the package that a called function is of.
 const PACKAGE: &str = "package ";
 
+/// Packages that wait for others: what they run depends on who comes first.
+const SCHEDULING: [&str; 4] = ["concurrent", "multiprocessing", "queue", "threading"];
+
 /// The functions of a file by their first lines, each with its lines that ran, counted from there.
 type Functions = BTreeMap<u32, BTreeSet<u32>>;
 
@@ -46,6 +49,7 @@ impl LibraryPaths {
             let name = name.strip_prefix(PACKAGE)?;
             called.contains(name).then_some(package)
         });
+        let packages = packages.filter(|package| !SCHEDULING.contains(package));
         let packages: BTreeSet<&str> = packages.collect();
         self.0
             .retain(|package, _| packages.contains(package.as_str()));

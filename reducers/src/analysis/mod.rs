@@ -22,6 +22,7 @@ pub mod library_paths;
 pub mod lost_values;
 pub mod names;
 pub mod namespaces;
+pub mod near_keys;
 pub mod number_rows;
 pub mod observation;
 pub mod omissions;

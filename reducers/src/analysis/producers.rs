@@ -23,9 +23,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     analysis::{
         dependence_check::{ReportSite, Rest, told},
+        names::name_words,
         statement_tree::StatementTree,
     },
-    syntax::{AnyNodeRef, Program, Ranged, ast::Expr},
+    syntax::{AnyNodeRef, Program, Ranged, TextSize, ast::Expr},
     trace::evidence::{Evidence, SourceLine},
 };
 
@@ -82,6 +83,50 @@ pub fn produces(program: &Program, producer: &Producer, evidence: Option<&Eviden
         .any(|statement| tree.statements[statement].is_executed || is_handed_on(&tree, statement))
 }
 
+/// Whether an executed statement of a program is such a producer, other than by asking for what is
+/// missing where the program fails, given the lines of its frames, outermost first.
+pub fn produces_before(
+    program: &Program,
+    producer: &Producer,
+    frames: &[u32],
+    evidence: Option<&Evidence>,
+) -> bool {
+    let tree = evidence.map_or_else(
+        || StatementTree::untraced(program),
+        |evidence| StatementTree::of(program, evidence),
+    );
+    let failing = frames.last().map(|&line| SourceLine::of_program(line));
+    let failing = failing.and_then(|line| tree.on_line(line));
+    let mut producing = producing(&tree, producer);
+    producing.retain(|&at| Some(at) != failing || !only_asks(&tree, producer, at));
+    let mut producing = producing.into_iter();
+    producing
+        .any(|statement| tree.statements[statement].is_executed || is_handed_on(&tree, statement))
+}
+
+/// Whether a statement does nothing with a key but give it to calls: where these fail for lack of
+/// it, they ask for it.
+fn only_asks(tree: &StatementTree<'_>, producer: &Producer, statement: usize) -> bool {
+    let Producer::Key(name) = producer else {
+        return false;
+    };
+    let range = tree.own_range(statement);
+    let nodes = tree.program.tree().nodes.iter().map(|node| node.node);
+    let nodes: Vec<AnyNodeRef<'_>> = nodes
+        .filter(|node| range.contains_range(node.range()))
+        .collect();
+    let calls = nodes.iter().filter_map(AnyNodeRef::as_expr_call);
+    let arguments = calls.flat_map(|call| &call.arguments.args);
+    let given: BTreeSet<TextSize> = arguments.map(Ranged::start).collect();
+    let mut texts = nodes.iter().filter_map(AnyNodeRef::as_expr_string_literal);
+    !storing(tree, name).contains(&statement)
+        && texts.all(|text| {
+            let value = text.value.to_str();
+            given.contains(&text.range.start()) && value == name
+                || name_words(value).all(|word| word != name)
+        })
+}
+
 /// Whether a function that an executed statement of a program calls, or hands on, holds such a
 /// producer, besides those of the frames on these lines.
 pub fn is_to_produce(
@@ -130,7 +175,9 @@ pub fn reaches(program: &Program, producer: &Producer, frames: &[u32]) -> bool {
     );
     let site = ReportSite::Raised(frames.to_vec());
     let found = told(program, &site, None, &|tree, nodes, frames| {
-        let producing = producing(tree, producer);
+        let mut producing = producing(tree, producer);
+        let failing = frames.last().copied();
+        producing.retain(|&at| Some(at) != failing || !only_asks(tree, producer, at));
         let rest = Rest::of(tree, nodes).of_frames(frames);
         let mut statements = rest.statements();
         statements.any(|statement| producing.contains(&statement))
@@ -429,6 +476,19 @@ mod tests {
         }
         assert!(mentioned("2", "f({2: 'x'})\n"));
         assert!(!mentioned("2", "f(2)\nx[2]\n'2'\n"));
+    }
+
+    #[test]
+    fn to_ask_for_a_key_where_it_is_missing_is_not_to_store_it() {
+        let key = Producer::Key("a".to_owned());
+        let stored = |text: &str| {
+            let program = Program::parse(text).unwrap();
+            let lines = text.lines().count() as u32;
+            produces_before(&program, &key, &[lines], None)
+        };
+        assert!(!stored("x = f('b')\nx.getint('b', 'a')\n"));
+        assert!(stored("x = f('[b]\\na = 1')\nx.getint('b', 'a')\n"));
+        assert!(stored("f('$a').g({'a': 1})\n") && stored("f('x $a').g('a')\n"));
     }
 
     #[test]

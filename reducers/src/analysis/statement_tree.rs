@@ -65,6 +65,8 @@ pub(crate) struct Statement<'a> {
     pub(crate) children: Vec<usize>,
     /// Whether the traced run came by.
     pub(crate) is_executed: bool,
+    /// How often its first line ran, as far as it was counted.
+    times: u64,
     /// The variables it reads or changes itself, as indices into the scopes' list, and where.
     pub(crate) reads: Vec<(usize, TextRange)>,
     /// The names of the attributes it reads itself, and where.
@@ -170,6 +172,7 @@ impl<'a> StatementTree<'a> {
                 function,
                 children: Vec::new(),
                 is_executed: true,
+                times: 0,
                 reads: Vec::new(),
                 attributes: Vec::new(),
                 yields: false,
@@ -279,12 +282,14 @@ impl<'a> StatementTree<'a> {
                 last.saturating_sub(1).max(first)
             };
             let lines = SourceLine::of_program(first)..=SourceLine::of_program(last);
-            let is_hit = evidence.hits.range(lines).next().is_some();
+            let hits = evidence.hits.range(lines).map(|(_, times)| *times);
+            let times = hits.max().unwrap_or_default();
             let is_entered = statement
                 .children
                 .iter()
                 .any(|&child| self.statements[child].is_executed);
-            self.statements[index].is_executed = is_hit || is_entered;
+            self.statements[index].is_executed = times > 0 || is_entered;
+            self.statements[index].times = times;
         }
         // What makes no code of its own is executed with its block, but a handler is not the attempt.
         for index in 0..self.statements.len() {
@@ -300,6 +305,18 @@ impl<'a> StatementTree<'a> {
                     .is_none_or(|parent| self.statements[parent].is_executed);
             }
         }
+    }
+
+    /// Whether the condition of a statement went one way at one time and the other at another, as
+    /// far as a trace shows.
+    pub(crate) fn goes_both_ways(&self, index: usize) -> bool {
+        let statement = &self.statements[index];
+        let first = statement
+            .children
+            .first()
+            .map(|&child| &self.statements[child]);
+        !self.is_traced
+            || first.is_some_and(|first| first.is_executed && first.times < statement.times)
     }
 
     /// Whether a statement stands by itself in the handler of an exception.

@@ -94,6 +94,10 @@ pub struct Evidence {
     /// failure left included.
     #[serde(default)]
     pub unwound: BTreeSet<SourceLine>,
+    /// The classes of the exceptions that came by the program's lines, by name, with their base
+    /// classes, but without the program's own.
+    #[serde(default)]
+    pub raised: BTreeSet<String>,
     /// The first arguments of each function.
     #[serde(with = "pairs", default)]
     pub arguments: Arguments,

@@ -35,6 +35,8 @@ checks! {
     failing_package,
     protocols,
     sources,
+    round_trips,
+    near_keys,
     received,
     library_paths,
     rejected_argument,

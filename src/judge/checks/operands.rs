@@ -9,7 +9,7 @@ use minrepro_reducers::{
     analysis::{
         aborted::aborted,
         cpython::missing_attribute,
-        dependence_check::{Operations, are_installed, include, making, packages},
+        dependence_check::{EMPTY_PART, Operations, are_installed, include, making, packages},
         observation::Observation,
     },
     syntax::Program,
@@ -21,13 +21,18 @@ use serde_json::Value;
 use super::{
     super::{
         check::{Applied, Check, Checks, Kind, Script},
+        error::BaselineFailure,
         measure::Measure,
         objection::Shown,
         observer::{Observed, Observer, Wish},
     },
     automatic_control::is_exact,
+    sources::fails_on_nothing,
 };
-use crate::oracle::{Verdict, is_of_value, own_lines};
+use crate::{
+    oracle::{Verdict, claim, is_in_library, is_of_value, own_lines},
+    runner::Exception,
+};
 
 pub(super) const KIND: Kind = Kind {
     id: "operands",
@@ -39,6 +44,14 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
+/// Exceptions by which the language ends iterators and tasks.
+const ENDING: [&str; 4] = [
+    "CancelledError",
+    "GeneratorExit",
+    "StopAsyncIteration",
+    "StopIteration",
+];
+
 /// Refuses candidates that fail on what something else made.
 #[derive(Debug, Serialize, Deserialize)]
 struct Operands {
@@ -48,6 +61,9 @@ struct Operands {
     lacks: Option<String>,
     /// The functions that others leave in the middle: what they would have made is missing.
     aborted: BTreeSet<String>,
+    /// The classes of the exceptions that it raises or handles on the way.
+    #[serde(default)]
+    raised: BTreeSet<String>,
     /// Whether a traced run of the script shows the bug. Where none does, a traced run of a
     /// candidate says nothing.
     can_trace: bool,
@@ -64,10 +80,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let exception = script
         .showing
         .and_then(|showing| showing.exception.as_ref())
-        .filter(|raised| probe.measure.has_mechanism() && is_of_value(raised));
+        .filter(|_| probe.measure.has_mechanism());
     let Some(exception) = exception else {
         return Ok(None);
     };
+    if !is_of_value(exception) && !is_of_nothing(script, exception)? {
+        return Ok(None);
+    }
     let frames = own_lines(exception);
     let lacks = missing_attribute(&exception.message);
     // The text costs nothing, but only a trace shows which of it was executed.
@@ -81,10 +100,16 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         operations,
         lacks: lacks.map(str::to_owned),
         aborted: evidence.map_or_else(BTreeSet::new, |ran| aborted(program, ran)),
+        raised: evidence.map_or_else(BTreeSet::new, |ran| ran.raised.clone()),
         can_trace: evidence.is_some(),
     };
     let applies = is_own && (!check.operations.is_empty() || !check.aborted.is_empty());
     Ok(applies.then(|| Box::new(check) as Box<dyn Check>))
+}
+
+/// Whether a package fails because the script gives it nothing.
+fn is_of_nothing(script: &Script<'_>, exception: &Exception) -> Result<bool, BaselineFailure> {
+    Ok(is_in_library(exception) && claim(exception).is_none() && fails_on_nothing(script)?)
 }
 
 impl Operands {
@@ -93,7 +118,20 @@ impl Operands {
     fn are_made(&self, program: &Program, frames: &[u32], evidence: Option<&Evidence>) -> bool {
         let found = making(program, frames, self.lacks.as_deref(), evidence);
         let its = evidence.map(|evidence| aborted(program, evidence));
-        include(&found, &self.operations) && its.is_none_or(|its| self.aborted.is_subset(&its))
+        include(&found, &self.operations)
+            && its.is_none_or(|its| self.aborted.is_subset(&its))
+            && evidence.is_none_or(|evidence| {
+                let is_emptied =
+                    found.contains(EMPTY_PART) && !self.operations.contains(EMPTY_PART);
+                !is_emptied && self.are_raised(&evidence.raised)
+            })
+    }
+
+    /// Whether the script raises all of some exceptions. One that handles whatever comes
+    /// would handle a missing name, too.
+    fn are_raised(&self, raised: &BTreeSet<String>) -> bool {
+        let mut new = raised.difference(&self.raised);
+        new.all(|class| ENDING.contains(&class.as_str()))
     }
 }
 

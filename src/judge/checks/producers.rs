@@ -12,7 +12,7 @@ use minrepro_reducers::{
         producers::{
             Producer, added_to, asserted_call, attributes_asked_again, attributes_asked_for,
             attributes_read, counterparts, declares, is_to_produce, missing_name, produces,
-            quoted_names, reaches, stores_in_class,
+            produces_before, quoted_names, reaches, stores_in_class,
         },
         quoted_lines::quoted_lines,
     },
@@ -117,7 +117,10 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         found
     });
     producers.extend(asked_for(script));
-    producers.retain(|producer| produces(program, producer, None) || declares(program, producer));
+    let failing = exception.map(own_lines).unwrap_or_default();
+    producers.retain(|producer| {
+        produces_before(program, producer, &failing, None) || declares(program, producer)
+    });
     if producers.is_empty() {
         return Ok(None);
     }
@@ -125,7 +128,6 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let evidence = script.evidence()?;
     let can_trace = evidence.is_some();
     let class = failure.and_then(lacking_class);
-    let failing = exception.map(own_lines).unwrap_or_default();
     let checks = producers.into_iter().map(|producer| {
         let is_in_class = class
             .as_ref()
@@ -133,7 +135,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         // Where its class stores it, no other store will do.
         let way = if is_in_class {
             Some(Way::InClass)
-        } else if produces(program, &producer, evidence) {
+        } else if produces_before(program, &producer, &failing, evidence) {
             Some(Way::Anywhere)
         } else {
             is_to_produce(program, &producer, &failing, evidence).then_some(Way::Later)
@@ -349,7 +351,9 @@ impl Check for Producers {
         let failed_at = &shown.failed_at;
         let never_comes = self.way == Some(Way::Later)
             && !is_to_produce(shown.program, &self.producer, failed_at, None);
-        (is_elsewhere || is_apart || never_comes || self.is_hopeless(shown.program))
+        let only_asks =
+            self.way.is_some() && !produces_before(shown.program, &self.producer, failed_at, None);
+        (is_elsewhere || is_apart || never_comes || only_asks || self.is_hopeless(shown.program))
             .then_some(Verdict::Vacuous)
     }
 
@@ -409,7 +413,8 @@ impl Producers {
             if self.way == Some(Way::Later) {
                 is_to_produce(shown.program, &self.producer, &shown.failed_at, Some(&ran))
             } else {
-                produces(shown.program, &self.producer, Some(&ran))
+                let failed_at = &shown.failed_at;
+                produces_before(shown.program, &self.producer, failed_at, Some(&ran))
             }
         });
         (!is_stored).then_some(Verdict::Vacuous)

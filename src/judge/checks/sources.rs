@@ -160,14 +160,17 @@ fn of_nothing(
     if is_exact(so_far) || arguments.iter().all(BTreeSet::is_empty) {
         return Ok(BTreeSet::new());
     }
+    let fails_on_nothing = fails_on_nothing(script)?;
+    let found = arguments.into_iter().flatten();
+    Ok(found.filter(|_| fails_on_nothing).collect())
+}
+
+/// Whether the call of a package that fails gets nothing, or something empty.
+pub(super) fn fails_on_nothing(script: &Script<'_>) -> Result<bool, BaselineFailure> {
     let calls = script.library_calls()?;
     // What is nothing in one run alone is not why it fails.
     let mut told = calls.iter().flat_map(|calls| &calls.told);
-    let fails_on_nothing = told.all(|told| Received::read(told).fails_on_nothing());
-    let found = arguments.into_iter().flatten();
-    Ok(found
-        .filter(|_| calls.is_some() && fails_on_nothing)
-        .collect())
+    Ok(calls.is_some() && told.all(|told| Received::read(told).fails_on_nothing()))
 }
 
 /// What candidates must depend on if the script fails for the lack of something.

@@ -8,7 +8,7 @@ use crate::{
         dependence_check::{
             Nodes, Operations, ReportSite, Rest, WORDLESS, rest::ValueSource, told,
         },
-        names::ImportedNames,
+        names::{ImportedNames, is_installed},
     },
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Operator},
     trace::evidence::Evidence,
@@ -84,6 +84,53 @@ pub fn making(
         made.flatten().collect()
     });
     found.into_iter().flatten().collect()
+}
+
+/// What is read of a module that comes with Python for what a failing statement gives to the same
+/// module, given the lines of its frames, outermost first: `pickle.loads` of what `pickle.dumps`
+/// made. By dotted paths.
+pub fn round_trips(
+    program: &Program,
+    frames: &[u32],
+    evidence: Option<&Evidence>,
+) -> BTreeSet<String> {
+    let site = ReportSite::Raised(frames.to_vec());
+    let imported = ImportedNames::of(program.tree());
+    let found = told(program, &site, evidence, &|outline, nodes, frames| {
+        let Some(&last) = frames.last() else {
+            return BTreeSet::new();
+        };
+        let calls = nodes[last].iter().filter_map(AnyNodeRef::as_expr_call);
+        let read = calls.flat_map(|call| {
+            let called = imported.path(&call.func).filter(|path| is_function(path));
+            let arguments = call.arguments.args.iter();
+            let given = arguments.flat_map(|argument| {
+                let rest = Rest::of(outline, nodes).flow();
+                rest.whole_origin(last, argument.range(), &frames).called
+            });
+            let is_same = |path: &String| {
+                called.as_ref().is_some_and(|called| {
+                    is_function(path) && path != called && module(path) == module(called)
+                })
+            };
+            given.filter(is_same).collect::<Vec<_>>()
+        });
+        read.collect()
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// Whether a dotted path is that of a function of a module that comes with Python, by how it is
+/// written.
+fn is_function(path: &str) -> bool {
+    let name = path.rsplit_once('.').map(|(_, name)| name);
+    let is_lower = name.is_some_and(|name| name.starts_with(char::is_lowercase));
+    is_lower && !is_installed(path) && !is_holding(path)
+}
+
+/// The module that a dotted path begins with.
+fn module(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
 }
 
 /// The parts of a statement on which an operation of the language may fail.
@@ -257,6 +304,7 @@ fn arguments(program: &Program, nodes: &Nodes<'_>, statement: usize) -> Vec<Stat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{testing::evidence, trace::evidence::SourceLine};
 
     #[test]
     fn each_operand_has_its_own_packages() {
@@ -286,6 +334,8 @@ mod tests {
         let check = |text: &str, frames: &[u32], lacks: Option<&str>, expected: &[&str]| {
             let found = making(&Program::parse(text).unwrap(), frames, lacks, None);
             let expected: Operations = expected.iter().map(|&name| name.to_owned()).collect();
+            // Whether a condition or a call may be in vain, only a trace says.
+            let found: Operations = found.into_iter().filter(|name| name != "in vain").collect();
             assert_eq!(found, expected);
         };
         // What is looked up, and where, but not what is done with it.
@@ -293,20 +343,20 @@ mod tests {
             "rows = []\nfor x in y: rows.append(x)\nf(rows[int(z)])\n",
             &[3],
             None,
-            &["append() alone", "int()"],
+            &["append() alone", "append(_) alone", "int()", "int(_)"],
         );
         check(
             "import re\nm = re.search('a', b.strip())\nf(m.group(), len(b))\n",
             &[3],
             Some("group"),
-            &["search()", "strip()"],
+            &["search()", "search(_)", "strip()"],
         );
         // Elements of comprehensions come from what these go through.
         check(
             "def f(x):\n    return 1 / len(x)\n[f(x) for x in y.split()]\n",
             &[3, 2],
             None,
-            &["len()", "split()"],
+            &["len()", "len(_)", "split()"],
         );
         // Another object is not the same, while `None` may be asked for anywhere.
         check(
@@ -320,8 +370,86 @@ mod tests {
             "x = None\ntry:\n    x = int(y)\nexcept E:\n    x = 2\nx[0]\n",
             &[6],
             None,
-            &["except", "int()"],
+            &["except", "int()", "int(_)"],
         );
+    }
+
+    #[test]
+    fn texts_and_displays_count_by_what_is_odd_about_them() {
+        let check = |text: &str, expected: &[&str]| {
+            let lines = text.lines().count() as u32;
+            let found = making(&Program::parse(text).unwrap(), &[lines], None, None);
+            let found: Vec<&str> = found.iter().map(String::as_str).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check("x = ['a b', 1]\nx[2]\n", &["in vain"]);
+        check(
+            "x = [b'\\xe2', '[a]']\nx[2]\n",
+            &["in vain", "odd letter", "odd set"],
+        );
+        check(
+            "x = ['\\u2028', f'{y} é']\nx[2]\n",
+            &["in vain", "odd letter", "odd space"],
+        );
+        check("x = {'a': []}\nx[2]\n", &["empty part", "in vain"]);
+        check(
+            "x = f([])\nx[2]\n",
+            &["empty part", "f()", "f(_)", "in vain"],
+        );
+    }
+
+    #[test]
+    fn what_makes_it_is_done_in_the_same_way() {
+        let made = |text: &str| {
+            let lines = text.lines().count() as u32;
+            making(
+                &Program::parse(text).unwrap(),
+                &[lines],
+                None,
+                Some(&evidence(text)),
+            )
+        };
+        // A generator that nobody goes through.
+        let text = |call: &str| {
+            format!(
+                "x = []\ndef load():\n    x.append(1)  # not executed\n    yield  # not executed\n{call}\nx[0]\n"
+            )
+        };
+        assert!(made(&text("load()")).contains("in vain"));
+        assert!(!made(&text("y")).contains("in vain"));
+        // A condition that is true each time.
+        let mut ran = evidence("def f(x):\n    if x:\n        y.append(x)\ny = []\nf(1)\ny[3]\n");
+        let program =
+            Program::parse("def f(x):\n    if x:\n        y.append(x)\ny = []\nf(1)\ny[3]\n")
+                .unwrap();
+        assert!(!making(&program, &[6], None, Some(&ran)).contains("if"));
+        ran.hits.insert(SourceLine::of_program(2), 2);
+        assert!(making(&program, &[6], None, Some(&ran)).contains("if"));
+        // What the language calls, and what is kept elsewhere to be called.
+        let class = "class A(dict):\n    def __missing__(self, key):\n        return 1 / key\nx = A()\nx[0]\n";
+        assert!(made(class).contains("def __missing__"));
+        let kept = "import lib\nx = []\nlib.show = lambda y: x.append(y)\nx[0]\n";
+        assert!(made(kept).contains(".show="));
+        assert!(
+            !made("import lib\nx = []\nlib.show, lambda y: x.append(y)\nx[0]\n").contains(".show=")
+        );
+        // An attribute that is read by a text.
+        let dynamic = "class A:\n    def __init__(self):\n        self.a = int('0')\n    def __getattr__(self, name):\n        return self.__dict__['a']\nx = A()\n1 / x.b\n";
+        assert!(made(dynamic).contains("int()"));
+    }
+
+    #[test]
+    fn modules_fail_on_what_they_made_themselves() {
+        let check = |text: &str, expected: &[&str]| {
+            let lines = text.lines().count() as u32;
+            let found = round_trips(&Program::parse(text).unwrap(), &[lines], None);
+            let found: Vec<&str> = found.iter().map(String::as_str).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        let streams = "import io, pickle\nraw = {}\nout = io.BytesIO()\npickle.dump(x, out)\nraw['a'] = out.getvalue()\npickle.loads(raw['a'])\n";
+        check(streams, &["pickle.dump"]);
+        check("import json, pickle\npickle.loads(json.dumps(x))\n", &[]);
+        check("import torch\ntorch.load(torch.save(x))\n", &[]);
     }
 
     #[test]

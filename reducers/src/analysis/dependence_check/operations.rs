@@ -1,6 +1,8 @@
 //! The operations, constants and foreign names that nodes of a program stand for. Called by the
 //! rest of the dependence check.
 
+use std::{borrow::Cow, collections::BTreeSet};
+
 use super::{FOR_EFFECT, Rest, effects::only_reads, passing::is_object};
 use crate::{
     analysis::{
@@ -14,6 +16,9 @@ use crate::{
         scope::{BindingKind, ScopeKind},
     },
 };
+
+/// The name of what is written out with a part that holds nothing.
+pub const EMPTY_PART: &str = "empty part";
 
 /// Through how many variables and operations a constant is followed.
 const DEPTH: usize = 6;
@@ -62,11 +67,19 @@ impl Rest<'_, '_> {
         match node {
             AnyNodeRef::ExprCall(call) => {
                 let handed = self.handed_classes(call, statement);
-                self.call(call, statement)
-                    .into_iter()
-                    .chain(handed)
-                    .collect()
+                let own = self.call(call, statement).into_iter();
+                // To strip something is another thing than to strip white space.
+                let given = own.clone().filter(|_| self.is_making() && is_given(call));
+                let given = given.map(|call| call.replacen("()", "(_)", 1));
+                let empty = call.arguments.args.iter().any(is_empty) && self.is_making();
+                let empty = empty.then(|| EMPTY_PART.to_owned());
+                own.chain(given).chain(handed).chain(empty).collect()
             }
+            _ if self.is_making() && holds_nothing(node) => vec![EMPTY_PART.to_owned()],
+            _ if self.is_making() && literal_text(node).is_some() => literal_text(node)
+                .into_iter()
+                .flat_map(odd_letters)
+                .collect(),
             // A computation with only literals is a literal itself.
             AnyNodeRef::ExprBinOp(it)
                 if it.left.is_literal_expr() && it.right.is_literal_expr() =>
@@ -236,6 +249,68 @@ impl Rest<'_, '_> {
         })
     }
 }
+/// Whether a call is given something by position.
+fn is_given(call: &ExprCall) -> bool {
+    !call.arguments.args.is_empty()
+}
+
+/// Whether an expression is a display or a text without anything in it.
+fn is_empty(expr: &Expr) -> bool {
+    match expr {
+        Expr::StringLiteral(it) => it.value.is_empty(),
+        Expr::BytesLiteral(it) => it.value.is_empty(),
+        Expr::Dict(it) => it.items.is_empty(),
+        Expr::List(it) => it.elts.is_empty(),
+        Expr::Tuple(it) => it.elts.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether a node is a display with a part that holds nothing.
+fn holds_nothing(node: AnyNodeRef<'_>) -> bool {
+    match node {
+        AnyNodeRef::ExprDict(it) => it.items.iter().any(|item| is_empty(&item.value)),
+        AnyNodeRef::ExprList(it) => it.elts.iter().any(is_empty),
+        AnyNodeRef::ExprTuple(it) => it.elts.iter().any(is_empty),
+        _ => false,
+    }
+}
+
+/// The text of a literal.
+fn literal_text(node: AnyNodeRef<'_>) -> Option<Cow<'_, str>> {
+    match node {
+        AnyNodeRef::ExprStringLiteral(it) => Some(Cow::Borrowed(it.value.to_str())),
+        AnyNodeRef::ExprBytesLiteral(it) => {
+            Some(it.value.bytes().map(char::from).collect::<String>().into())
+        }
+        AnyNodeRef::InterpolatedStringLiteralElement(it) => Some(Cow::Borrowed(&it.value)),
+        _ => None,
+    }
+}
+
+/// The kinds of letters in a text that are treated in ways of their own.
+fn odd_letters(text: Cow<'_, str>) -> BTreeSet<String> {
+    // Texts that are patterns or templates say something else with these.
+    const SPECIAL: &str = "[*?$%{\\^|";
+    let odd = text
+        .chars()
+        .filter(|letter| !letter.is_ascii() || letter.is_control() || SPECIAL.contains(*letter));
+    let kinds = odd.filter_map(|letter| match letter {
+        '\n' | '\t' => None,
+        '[' => Some("set"),
+        '*' | '?' => Some("wildcard"),
+        '$' | '%' | '{' => Some("place"),
+        '\\' => Some("escape"),
+        '^' | '|' => Some("pattern"),
+        _ if letter.is_alphabetic() => Some("letter"),
+        _ if letter.is_numeric() => Some("number"),
+        _ if letter.is_whitespace() => Some("space"),
+        _ if letter.is_control() => Some("control"),
+        _ => Some("mark"),
+    });
+    kinds.map(|kind| format!("odd {kind}")).collect()
+}
+
 /// Whether an operation by some operand leaves a value as it is.
 pub(super) fn is_neutral(operator: Operator, operand: &Expr) -> bool {
     let number = operand.as_number_literal_expr();

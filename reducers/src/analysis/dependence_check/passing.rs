@@ -54,6 +54,19 @@ impl Passing<'_, '_, '_> {
         calls.any(|call| receiver(call).is_some_and(|its| its.range() == object))
     }
 
+    /// The attributes of others under which a statement keeps such a function for an object: whoever
+    /// reads one of them may call it.
+    pub(super) fn keeps_changing(&self, statement: usize, object: TextRange) -> Vec<String> {
+        let assign = self.tree.statements[statement].node.as_stmt_assign();
+        let assign = assign.filter(|_| self.is_changed_by_lambda(statement, object));
+        let targets = assign.map_or(&[][..], |assign| &assign.targets);
+        let attributes = targets.iter().flat_map(elements);
+        let attributes = attributes.filter_map(Expr::as_attribute_expr);
+        attributes
+            .map(|attribute| format!(".{}=", attribute.attr))
+            .collect()
+    }
+
     /// Whether a statement only calls an object, or what a method of it gives back: that changes
     /// the object, or does nothing.
     fn is_called_alone(&self, statement: usize, object: TextRange) -> bool {
@@ -345,6 +358,16 @@ pub(super) fn is_object(tree: &StatementTree<'_>, name: &str) -> bool {
                 BindingKind::Import | BindingKind::Function | BindingKind::Class
             )
         })
+}
+
+/// What a target assigns, one by one.
+pub(super) fn elements(target: &Expr) -> Vec<&Expr> {
+    match target {
+        Expr::Tuple(it) => it.elts.iter().flat_map(elements).collect(),
+        Expr::List(it) => it.elts.iter().flat_map(elements).collect(),
+        Expr::Starred(it) => elements(&it.value),
+        target => vec![target],
+    }
 }
 
 /// The object on which the first of a chain of calls is made: `x` of `x.f()()`.

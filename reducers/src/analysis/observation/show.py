@@ -1,4 +1,5 @@
 import builtins
+import collections.abc
 import gc
 import io
 import json
@@ -17,6 +18,7 @@ calls = {}
 counts = {}
 known = set()
 seen = {}
+holders = []  # what a key was last looked up in
 stored = []  # references to the objects under which something is stored in a container
 
 
@@ -363,6 +365,8 @@ def show(what, name="", value=None):
         except Exception:
             pass
     elif what == "kind":
+        if name == "of []":
+            holders[:] = [value]
         try:
             say_received(name, {"0": value}, kind_alone)
         except Exception:
@@ -394,15 +398,50 @@ def left_out(code):
     return {}
 
 
+def nearness(key, other):
+    """In what another key is like one that is missing, if it is."""
+    texts = [str(each) for each in (key, other)]
+    if texts[0] == texts[1]:
+        return "type" if type(key) is not type(other) else None
+    if not all(isinstance(each, (str, bytes)) for each in (key, other)):
+        return None
+    if texts[0].strip() == texts[1].strip():
+        return "space"
+    if texts[0].casefold() == texts[1].casefold():
+        return "case"
+    short, long = sorted(texts, key=len)
+    return "part" if len(short) > 1 and (long.startswith(short) or long.endswith(short)) else None
+
+
+def near_keys(trace, key):
+    """In what the keys of dictionaries are like a missing one, where it is looked up."""
+    found = set()
+    frames = [frame for frame, _ in traceback.walk_tb(trace)]
+    own = [at for at, frame in enumerate(frames) if frame.f_globals.get("__name__") == "__main__"]
+    values = holders[-1:]
+    for frame in frames[own[-1] :] if own else ():
+        values += frame.f_locals.values()
+        values += [frame.f_globals.get(name) for name in frame.f_code.co_names]
+    objects = [value for value in values if hasattr(value, "__dict__") and not isinstance(value, (type, type(sys)))]
+    for value in values + [each for value in objects for each in vars(value).values()]:
+        if isinstance(value, collections.abc.Mapping) and len(value) <= MOST:
+            keys = dict.keys(value) if isinstance(value, dict) else value
+            found.update(nearness(key, other) for other in keys)
+    return found - {None}
+
+
 def failed(kind, error, trace, report=sys.excepthook):
     """Writes down what the functions of packages got that an exception leaves, and which of them the
-    program itself entered; whether something was stored under the very key that is missing."""
+    program itself entered; whether something was stored under the very key that is missing, or
+    under one like it."""
     here = sys._getframe().f_code.co_filename
     own = None
     kept = [key for key in (each() for each in stored) if key is not None]
     if kind is KeyError and any(key is each for key in error.args for each in kept):
         say_received("lost key", {})
     try:
+        if kind is KeyError and len(error.args) == 1:
+            say("near keys", json.dumps(sorted(near_keys(trace, error.args[0]))))
         for frame, _ in traceback.walk_tb(trace):
             code = frame.f_code
             module = frame.f_globals.get("__name__", "")

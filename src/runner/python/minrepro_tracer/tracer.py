@@ -58,6 +58,7 @@ class Tracer:
         self.done = {}  # line -> a call of a library's function for its effect, with values in place of names
         self.making = {}  # id of a frame -> (frame, target, expression, the values, what the target was)
         self.raised = {}  # id -> (exception, what had been returned when it was raised)
+        self.kinds = set()  # names of the classes of exceptions that came by
         self.turns = {}  # id of a frame -> (frame, line, the variables of its comprehensions when an exception came)
         self.failure = []
         self.library_frames = []  # the frames of library code below the last frames that were noted, innermost first
@@ -219,6 +220,9 @@ class Tracer:
         self.returned[code.co_firstlineno] = None
 
     def raise_(self, error):
+        # The script's own classes may be named in any way. To miss a name of its own is not to miss any name.
+        classes = [cls for cls in type(error).__mro__[:-1] if cls.__module__ != "__main__"]
+        self.kinds.update(cls.__name__ for cls in classes if cls is not NameError or type(error) is NameError)
         if id(error) not in self.raised and len(self.raised) < RAISED:
             self.raised[id(error)] = (error, dict(self.returned))
 
@@ -542,6 +546,7 @@ class Tracer:
                     "returned": by_line(self.returned),
                     "varying": [of_script(line) for line in sorted(self.varying)],
                     "unwound": [of_script(line) for line in sorted(self.unwound)],
+                    "raised": sorted(self.kinds),
                     "failure": placed(self.failure),
                     "calls": self.calls,
                     "causes": [placed(frames) for frames in self.causes],
