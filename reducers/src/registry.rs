@@ -28,6 +28,7 @@ pub static PASSES: &[&Pass] = &[
     &python::drop_statements::DROP_STATEMENTS,
     &python::drop_definitions::DROP_DEFINITIONS,
     &torch::return_early::RETURN_EARLY,
+    &python::inline_options::INLINE_OPTIONS,
     &python::unwrap_blocks::UNWRAP_BLOCKS,
     &python::drop_clauses::DROP_CLAUSES,
     &python::drop_parameters::DROP_PARAMETERS,

@@ -249,6 +249,7 @@ mod tests {
             is_of_value(&parse(&traceback).unwrap())
         };
         for headline in [
+            "IndexError: index out of range",
             "IndexError: pop from an empty deque",
             "KeyError: 'a'",
             "RecursionError: maximum recursion depth exceeded",
@@ -256,6 +257,7 @@ mod tests {
             "UnboundLocalError: cannot access local variable 'a' where it is not associated with a value",
             "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xea in position 0",
             "ValueError: 'a' is not in list",
+            "ValueError: invalid literal for int() with base 10: ''",
             "ValueError: list.remove(x): x not in list",
             "ValueError: max() arg is an empty sequence",
             "ValueError: max() iterable argument is empty",

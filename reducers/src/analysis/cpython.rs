@@ -53,7 +53,10 @@ pub const OWN_WORDS_PATTERN: &str = r"(?x)
     | ^ '.{1,2}'\ not\ supported\ between \b
     | ^ argument\ of\ type\ ' | ^ can\ only\ concatenate \b
     | ^ (?: not\ enough | too\ many )\ values\ to\ unpack \b
-    | ^ (?: list | tuple | string | range\ object )\ (?: assignment\ )? index\ out\ of\ range
+    | ^ (?: array | bytearray | deque | list | tuple | string | range\ object )\ (?: assignment\ )?
+        index\ out\ of\ range
+    | ^ index\ out\ of\ range $
+    | ^ invalid\ literal\ for\ int\(\) | ^ could\ not\ convert\ string\ to\ (?: float | complex )
     | ^ pop\ from\ (?: an\ )? empty\ \w+ | \b not\ in\ (?: list | deque | tuple ) $
     | ^ (?: substring | subsection )\ not\ found | \barg\ is\ an\ empty\ sequence
     | \biterable\ argument\ is\ empty | \bx\ not\ in\ (?: list | deque | tuple )

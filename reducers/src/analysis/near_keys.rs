@@ -1,5 +1,6 @@
 //! In what the keys of a container are like one that is missing in it, as a run writes it down: they
-//! differ in type or case, in white space, or one is a part of the other. Called by the judge;
+//! differ in type or case, in white space, or one is a part of the other; or the very key was stored
+//! in it. Called by the judge;
 //! proposes nothing.
 
 use std::collections::BTreeSet;
@@ -8,6 +9,9 @@ use super::observation::marked;
 
 /// The mark of what a run writes down about such keys.
 const MARK: &str = "near keys";
+
+/// Of a key that was stored in what then lacks it.
+pub const KEPT: &str = "kept";
 
 /// The ways in which keys are like the missing one, by the standard error of a program that writes
 /// them down.

@@ -26,6 +26,9 @@ pub(super) const SUBSCRIPTS: [&str; 2] = ["[]", "[]="];
 /// The name of having elements that are read.
 pub(super) const HOLDING: &str = "of []";
 
+/// The name of having elements that are stored.
+const GETTING: &str = "of []=";
+
 /// The mark of variables whose truth decides.
 pub(super) const TRUTH: &str = "truth of ";
 
@@ -81,9 +84,12 @@ pub fn receiving(program: &Program) -> Observation {
                 storing
             };
             observation.index(subscript.slice.range(), name);
-            if subscript.ctx.is_load() {
-                observation.kind(subscript.value.range(), HOLDING);
-            }
+            let holder = if subscript.ctx.is_load() {
+                HOLDING
+            } else {
+                GETTING
+            };
+            observation.kind(subscript.value.range(), holder);
         }
         if let Some((function, value)) = returned(tree, at as u32)
             && called_back.contains(function)
@@ -259,7 +265,7 @@ mod tests {
         );
         check(
             "x[1, 2] = y[z]\nx[1:2, 3]\n",
-            "x[show(\"index\", \"[]=\", (1, 2))] = show(\"kind\", \"of []\", (y))[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
+            "show(\"kind\", \"of []=\", (x))[show(\"index\", \"[]=\", (1, 2))] = show(\"kind\", \"of []\", (y))[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
         );
         check(
             "x\nif not x: y\nwhile x < 1: z\n",

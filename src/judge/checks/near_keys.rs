@@ -1,10 +1,13 @@
 //! Whether what lacks a key still has another that is like it. A script that stores `'X-Token'` and
 //! looks up `'x-token'` shows that the two do not meet. A dictionary that has nothing of the kind
-//! lacks the key in the same words.
+//! lacks the key in the same words. So does one in which nobody stored the very key.
 
 use std::collections::BTreeSet;
 
-use minrepro_reducers::analysis::{near_keys::near_keys, receiving::receiving};
+use minrepro_reducers::analysis::{
+    near_keys::{KEPT, near_keys},
+    receiving::receiving,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,7 +31,8 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Refuses candidates without a key that is like the missing one in one of these ways.
+/// Refuses candidates without a key that is like the missing one in one of these ways, or that did
+/// not store it.
 #[derive(Debug, Serialize, Deserialize)]
 struct NearKeys(BTreeSet<String>);
 
@@ -58,7 +62,8 @@ impl Observer for NearKeys {
 
     fn objection(&self, _: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
         let its = near_keys(observed.stderr);
-        self.0.is_disjoint(&its).then_some(Verdict::Vacuous)
+        let is_kept = !self.0.contains(KEPT) || its.contains(KEPT);
+        (self.0.is_disjoint(&its) || !is_kept).then_some(Verdict::Vacuous)
     }
 }
 

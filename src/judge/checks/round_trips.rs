@@ -4,7 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use minrepro_reducers::analysis::dependence_check::{are_read, round_trips};
+use minrepro_reducers::{
+    analysis::{
+        dependence_check::{are_read, round_trips},
+        observation::Observation,
+    },
+    trace::evidence::Evidence,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,6 +19,7 @@ use super::{
         check::{Applied, Check, Checks, Kind, Script},
         measure::Measure,
         objection::Shown,
+        observer::{Observed, Observer, Wish},
     },
     automatic_control::is_exact,
 };
@@ -30,7 +37,11 @@ pub(super) const KIND: Kind = Kind {
 
 /// Refuses candidates that give a module something else than what these functions of it made.
 #[derive(Debug, Serialize, Deserialize)]
-struct RoundTrips(BTreeSet<String>);
+struct RoundTrips {
+    made_by: BTreeSet<String>,
+    /// Whether a traced run of the script shows the bug.
+    can_trace: bool,
+}
 
 /// Applies if a call fails on what functions of the same module made, and no control shows when it
 /// is right.
@@ -49,14 +60,44 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     if round_trips(program, &frames, None).is_empty() {
         return Ok(None);
     }
-    let found = RoundTrips(round_trips(program, &frames, script.evidence()?));
-    Ok((!found.0.is_empty()).then(|| Box::new(found) as Box<dyn Check>))
+    let evidence = script.evidence()?;
+    let found = RoundTrips {
+        made_by: round_trips(program, &frames, evidence),
+        can_trace: evidence.is_some(),
+    };
+    Ok((!found.made_by.is_empty()).then(|| Box::new(found) as Box<dyn Check>))
+}
+
+impl RoundTrips {
+    fn are_in(&self, shown: &Shown<'_>, evidence: Option<&Evidence>) -> bool {
+        let found = round_trips(shown.program, &shown.failed_at, evidence);
+        are_read(&self.made_by, &found)
+    }
+}
+
+impl Observer for RoundTrips {
+    fn asks(&self, candidate: &Shown<'_>) -> Wish {
+        // The text refuses most.
+        if self.are_in(candidate, None) {
+            Wish::Run(Observation::default())
+        } else {
+            Wish::Nothing(Some(Verdict::Vacuous))
+        }
+    }
+
+    fn traces(&self) -> bool {
+        self.can_trace
+    }
+
+    fn objection(&self, candidate: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
+        let are_in = |evidence| self.are_in(candidate, Some(evidence));
+        (!observed.evidence.is_none_or(are_in)).then_some(Verdict::Vacuous)
+    }
 }
 
 impl Check for RoundTrips {
-    fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
-        let found = round_trips(shown.program, &shown.failed_at, None);
-        (!are_read(&self.0, &found)).then_some(Verdict::Vacuous)
+    fn observer(&self) -> Option<&dyn Observer> {
+        Some(self)
     }
 
     /// Whoever writes a program by hand may write down what was made.
@@ -65,7 +106,11 @@ impl Check for RoundTrips {
     }
 
     fn claim(&self) -> Option<String> {
-        let names: Vec<String> = self.0.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = self
+            .made_by
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
         Some(format!("it fails on what {} made", names.join(" and ")))
     }
 

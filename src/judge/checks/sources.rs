@@ -139,12 +139,16 @@ fn of_standard(
     {
         return Ok(BTreeSet::new());
     }
-    Ok(read_of_standard(
-        program,
-        &frames,
-        lacks,
-        script.evidence()?,
-    ))
+    let mut read = read_of_standard(program, &frames, lacks, script.evidence()?);
+    read.retain(|path| !is_input(path, exception));
+    Ok(read)
+}
+
+/// Whether what a module gives, by a dotted path in it, is what the user gave to the program: what
+/// is missing in that is missing whoever wrote it down. That the user gave nothing is another case.
+fn is_input(path: &str, exception: &Exception) -> bool {
+    let module = path.split('.').next();
+    module == Some("argparse") && !exception.message.contains("NoneType")
 }
 
 /// The packages that made nothing of something which a call then gets that fails.
@@ -192,6 +196,9 @@ fn of_absence(
     if (!is_in_library || is_named) && !packages(program, &frames, None).is_empty() {
         let evidence = script.evidence()?;
         check.packages = packages(program, &frames, evidence);
+        check
+            .packages
+            .retain(|package| !is_input(package, exception));
         let operands = packages_of_operands(program, &frames, evidence);
         let is_lookup = exception.message.contains(NO_LOOKUP);
         check.has_foreign_operands = is_lookup && !operands.iter().any(BTreeSet::is_empty);

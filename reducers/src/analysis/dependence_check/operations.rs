@@ -12,7 +12,7 @@ use crate::{
     },
     syntax::{
         AnyNodeRef, Program, Ranged,
-        ast::{CmpOp, Expr, ExprCall, Operator, UnaryOp},
+        ast::{CmpOp, Expr, ExprBinOp, ExprCall, Number, Operator, UnaryOp},
         scope::{BindingKind, ScopeKind},
     },
 };
@@ -76,10 +76,6 @@ impl Rest<'_, '_> {
                 own.chain(given).chain(handed).chain(empty).collect()
             }
             _ if self.is_making() && holds_nothing(node) => vec![EMPTY_PART.to_owned()],
-            _ if self.is_making() && literal_text(node).is_some() => literal_text(node)
-                .into_iter()
-                .flat_map(odd_letters)
-                .collect(),
             // A computation with only literals is a literal itself.
             AnyNodeRef::ExprBinOp(it)
                 if it.left.is_literal_expr() && it.right.is_literal_expr() =>
@@ -101,6 +97,9 @@ impl Rest<'_, '_> {
                 Vec::new()
             }
             AnyNodeRef::ExprBinOp(it) if is_neutral(it.op, &it.right) => Vec::new(),
+            AnyNodeRef::ExprBinOp(it) if self.is_making() && is_zero(it) => {
+                vec![it.op.as_str().to_owned(), EMPTY_PART.to_owned()]
+            }
             AnyNodeRef::ExprBinOp(it) => vec![it.op.as_str().to_owned()],
             // What a mask selects, its inverse leaves out.
             AnyNodeRef::ExprUnaryOp(it) if it.op == UnaryOp::Invert => {
@@ -122,7 +121,10 @@ impl Rest<'_, '_> {
                     .map(|(operator, _)| operator.as_str().to_owned())
                     .collect()
             }
-            _ => Vec::new(),
+            _ => {
+                let text = literal_text(node).filter(|_| self.is_making());
+                text.map_or_else(Vec::new, |text| odd_letters(&text).into_iter().collect())
+            }
         }
     }
 
@@ -178,6 +180,8 @@ impl Rest<'_, '_> {
             Expr::Name(name) => (&name.id, false),
             Expr::Attribute(attribute) => (&attribute.attr.id, true),
             Expr::Call(_) => return object(),
+            // What a table holds is called whatever its name is.
+            Expr::Subscript(_) => return Some("[]()".to_owned()),
             _ => return None,
         };
         let mut named = self.outline.program.scopes().named(name);
@@ -254,6 +258,19 @@ fn is_given(call: &ExprCall) -> bool {
     !call.arguments.args.is_empty()
 }
 
+/// Whether a product is nothing whatever one of its factors is.
+fn is_zero(product: &ExprBinOp) -> bool {
+    let is_zero = |factor: &Expr| {
+        let number = factor.as_number_literal_expr();
+        number.is_some_and(|number| match &number.value {
+            Number::Int(value) => value.as_u8() == Some(0),
+            Number::Float(value) => *value == 0.0,
+            Number::Complex { .. } => false,
+        })
+    };
+    product.op == Operator::Mult && (is_zero(&product.left) || is_zero(&product.right))
+}
+
 /// Whether an expression is a display or a text without anything in it.
 fn is_empty(expr: &Expr) -> bool {
     match expr {
@@ -289,7 +306,7 @@ fn literal_text(node: AnyNodeRef<'_>) -> Option<Cow<'_, str>> {
 }
 
 /// The kinds of letters in a text that are treated in ways of their own.
-fn odd_letters(text: Cow<'_, str>) -> BTreeSet<String> {
+fn odd_letters(text: &str) -> BTreeSet<String> {
     // Texts that are patterns or templates say something else with these.
     const SPECIAL: &str = "[*?$%{\\^|";
     let odd = text

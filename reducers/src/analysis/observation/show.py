@@ -18,6 +18,8 @@ calls = {}
 counts = {}
 known = set()
 seen = {}
+kept_in = set()  # the containers in which something is stored, and the keys, as they are written
+storing = []  # what something is about to be stored in
 holders = []  # what a key was last looked up in
 stored = []  # references to the objects under which something is stored in a container
 
@@ -361,9 +363,12 @@ def show(what, name="", value=None):
             say_received(name, found)
             # What cannot be referred to is known by how it is written. Nothing is kept alive.
             if name == "[]=" and len(stored) < CALLS:
+                kept_in.update((id(each), repr(value)) for each in storing)
                 stored.append(weakref.ref(value))
         except Exception:
             pass
+    elif name == "of []=":
+        storing[:] = [value]
     elif what == "kind":
         if name == "of []":
             holders[:] = [value]
@@ -426,6 +431,8 @@ def near_keys(trace, key):
     for value in values + [each for value in objects for each in vars(value).values()]:
         if isinstance(value, collections.abc.Mapping) and len(value) <= MOST:
             keys = dict.keys(value) if isinstance(value, dict) else value
+            if (id(value), repr(key)) in kept_in and key not in keys:
+                found.add("kept")
             found.update(nearness(key, other) for other in keys)
     return found - {None}
 

@@ -35,6 +35,7 @@ pub(crate) mod inline_attributes;
 pub(crate) mod inline_functions;
 pub(crate) mod inline_generators;
 pub(crate) mod inline_managers;
+pub(crate) mod inline_options;
 pub(crate) mod inline_parameters;
 pub(crate) mod inline_variables;
 pub(crate) mod inline_wrappers;
