@@ -78,17 +78,12 @@ pub fn receiving(program: &Program) -> Observation {
             && !is_in_text()
         {
             let [reading, storing] = SUBSCRIPTS;
-            let name = if subscript.ctx.is_load() {
-                reading
+            let (name, holder) = if subscript.ctx.is_load() {
+                (reading, HOLDING)
             } else {
-                storing
+                (storing, GETTING)
             };
             observation.index(subscript.slice.range(), name);
-            let holder = if subscript.ctx.is_load() {
-                HOLDING
-            } else {
-                GETTING
-            };
             observation.kind(subscript.value.range(), holder);
         }
         if let Some((function, value)) = returned(tree, at as u32)

@@ -48,6 +48,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     }
     let calls = script.library_calls()?;
     let told = calls.iter().flat_map(|calls| &calls.told);
+    // What one run alone shows may be chance.
     let found = told
         .map(|told| near_keys(told))
         .reduce(|one, other| &one & &other);
@@ -62,6 +63,7 @@ impl Observer for NearKeys {
 
     fn objection(&self, _: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
         let its = near_keys(observed.stderr);
+        // That the very key was there says more than that others are like it.
         let is_kept = !self.0.contains(KEPT) || its.contains(KEPT);
         (self.0.is_disjoint(&its) || !is_kept).then_some(Verdict::Vacuous)
     }

@@ -121,6 +121,7 @@ impl Operands {
         include(&found, &self.operations)
             && its.is_none_or(|its| self.aborted.is_subset(&its))
             && evidence.is_none_or(|evidence| {
+                // Nothing comes of nothing, whatever is done with it.
                 let is_emptied =
                     found.contains(EMPTY_PART) && !self.operations.contains(EMPTY_PART);
                 !is_emptied && self.are_raised(&evidence.raised)

@@ -148,6 +148,7 @@ fn of_standard(
 /// is missing in that is missing whoever wrote it down. That the user gave nothing is another case.
 fn is_input(path: &str, exception: &Exception) -> bool {
     let module = path.split('.').next();
+    // Other modules compute what they give.
     module == Some("argparse") && !exception.message.contains("NoneType")
 }
 
