@@ -269,6 +269,7 @@ mod tests {
         for headline in [
             "IndexError: index out of range in self",
             "NameError: name 'a' is not defined",
+            "ValueError: invalid literal for int() with base 10: 'a'",
             "TypeError: __format__ must return a str, not NoneType",
         ] {
             assert!(!is_of("f(x)", headline), "{headline}");

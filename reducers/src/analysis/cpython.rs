@@ -56,7 +56,8 @@ pub const OWN_WORDS_PATTERN: &str = r"(?x)
     | ^ (?: array | bytearray | deque | list | tuple | string | range\ object )\ (?: assignment\ )?
         index\ out\ of\ range
     | ^ index\ out\ of\ range $
-    | ^ invalid\ literal\ for\ int\(\) | ^ could\ not\ convert\ string\ to\ (?: float | complex )
+    | ^ invalid\ literal\ for\ int\(\)\ with\ base\ \d+:\ ''$
+    | ^ could\ not\ convert\ string\ to\ float:\ (?: '' )? $
     | ^ pop\ from\ (?: an\ )? empty\ \w+ | \b not\ in\ (?: list | deque | tuple ) $
     | ^ (?: substring | subsection )\ not\ found | \barg\ is\ an\ empty\ sequence
     | \biterable\ argument\ is\ empty | \bx\ not\ in\ (?: list | deque | tuple )
