@@ -1,7 +1,10 @@
 //! A candidate that showed the bug, as checks get it, and their objection to it.
 
 use minrepro_reducers::{
-    analysis::{dependence_check::ReportSite, producers::owner_class, results::Left},
+    analysis::{
+        cpython::missing_protocol, dependence_check::ReportSite, producers::owner_class,
+        results::Left,
+    },
     syntax::Program,
 };
 
@@ -36,8 +39,11 @@ pub(super) struct Shown<'a> {
 
 /// The class of the object that lacks an attribute.
 pub(super) fn lacking_class(exception: &Exception) -> Option<String> {
-    let is_lacking = exception.short_class() == "AttributeError";
-    let class = owner_class(&exception.message).filter(|_| is_lacking);
+    let class = match exception.short_class() {
+        "AttributeError" => owner_class(&exception.message),
+        "TypeError" => Some(missing_protocol(&exception.message)?.0),
+        _ => None,
+    };
     class.map(str::to_owned)
 }
 

@@ -19,6 +19,7 @@ use super::{
     pattern::Pattern,
     raise_site::{RaiseSite, is_in_library, is_own, short_path},
     scale::Scale,
+    shapes::AgreeingShapes,
 };
 use crate::runner::{Exception, Outcome, TracebackFrame};
 
@@ -56,6 +57,9 @@ pub struct Fingerprint {
     /// How wrong something is, where the exception says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scale: Option<Scale>,
+    /// In which dimensions two shapes agree that do not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shapes: Option<AgreeingShapes>,
     /// Whether a library warned that its check needs more precise numbers.
     #[serde(default)]
     is_imprecise: bool,
@@ -113,6 +117,7 @@ impl Fingerprint {
             entry: common(exceptions, entry),
             origin: RaiseOrigin::common(exceptions.iter().copied()).filter(|_| is_outer),
             scale: Scale::of(exceptions.iter().map(|raised| raised.message.as_str())),
+            shapes: common(exceptions, |raised| AgreeingShapes::of(&raised.message)),
             is_imprecise: outcomes.iter().any(|outcome| is_imprecise(outcome)),
             caller: common(exceptions, caller),
             generated: common(outcomes, generated::failing_line),
@@ -211,12 +216,16 @@ impl Fingerprint {
             .or_else(|| self.off_scale(outcome, exception))
     }
 
-    /// How something is less wrong, or wrong in another way, than in the original script.
+    /// How something is less wrong, or wrong in another way, than in the original script, or fits less.
     fn off_scale(&self, outcome: &Outcome, exception: &Exception) -> Option<String> {
         if is_imprecise(outcome) && !self.is_imprecise {
             return Some("checked in less than double precision".to_owned());
         }
-        self.scale.as_ref()?.mismatch(&exception.message)
+        let message = &exception.message;
+        let shapes = self.shapes.as_ref();
+        shapes
+            .and_then(|known| known.mismatch(message))
+            .or_else(|| self.scale.as_ref()?.mismatch(message))
     }
 
     /// What the failing line of generated code does, if it does something else than the original's or

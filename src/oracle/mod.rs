@@ -23,6 +23,7 @@ mod raise_site;
 mod scale;
 mod seed;
 mod sequential_test;
+mod shapes;
 mod signals;
 mod signature;
 mod slips;
@@ -52,4 +53,4 @@ pub use verdict::{Difference, Verdict};
 
 /// Grows whenever the same outcome would be judged differently, or evidence is written differently;
 /// journals written under older rules are not read.
-pub const RULES: u32 = 55;
+pub const RULES: u32 = 56;

@@ -18,6 +18,10 @@ pattern!(ADDRESS, r"\b0x[0-9a-fA-F]+\b");
 pattern!(PATH, r#""?\.*(?:/[\w.+@-]+){2,}"?"#);
 pattern!(SYMBOLS, messages::SYMBOLS);
 pattern!(NUMBERED, messages::NUMBERED);
+pattern!(
+    REPORTED,
+    r"(?m)^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Warning): "
+);
 // Not in names: `utf-8`, `float32`.
 pattern!(
     NUMBER,
@@ -34,8 +38,10 @@ const PLACE: usize = 4;
 
 /// The lines of a message that say what went wrong: the first. If it only announces another, that
 /// one too, or alone if the first only names a backend. If it is general by design, also the
-/// explanation or the compiler's own error.
+/// explanation or the compiler's own error. Of one that holds a traceback, those of the exception at
+/// its end: whoever quotes it says no more than that something failed.
 pub(super) fn informative_lines(message: &str) -> Vec<&str> {
+    let message = behind_traceback(message).unwrap_or(message);
     let mut lines = behind_quotation(message)
         .lines()
         .map(str::trim)
@@ -56,6 +62,14 @@ pub(super) fn informative_lines(message: &str) -> Vec<&str> {
         // A wrapped exception without a message.
         None => vec![first.trim_end_matches(':')],
     }
+}
+
+/// The exception at the end of the last traceback that a message holds.
+fn behind_traceback(message: &str) -> Option<&str> {
+    const TRACEBACK: &str = "(most recent call last):\n";
+    let end = message.rfind(TRACEBACK)? + TRACEBACK.len();
+    let found = REPORTED.find_iter(&message[end..]).last()?;
+    Some(&message[end + found.start()..])
 }
 
 /// The part of a message behind the source that it quotes, if it begins with nothing but the place of
@@ -332,5 +346,7 @@ mod tests {
             ["no such:", "f()"]
         );
         assert_eq!(informative_lines(""), Vec::<&str>::new());
+        let nested = "It failed.\nTraceback of A (most recent call last):\n  f(x)\n\nTraceback of B (most recent call last):\nm.py(2): f\nRuntimeError: no such x\n";
+        assert_eq!(informative_lines(nested), ["RuntimeError: no such x"]);
     }
 }

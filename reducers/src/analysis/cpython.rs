@@ -86,3 +86,36 @@ pub fn missing_attribute(message: &str) -> Option<&str> {
     let at = message.rfind(NO_ATTRIBUTE)?;
     quoted(&message[at + NO_ATTRIBUTE.len()..])
 }
+
+/// The class whose objects cannot do something, and the method with a special name that does it.
+pub fn missing_protocol(message: &str) -> Option<(&str, &'static str)> {
+    const WITHOUT: [(&str, &str); 7] = [
+        ("has no len()", "__len__"),
+        ("is not callable", "__call__"),
+        ("is not iterable", "__iter__"),
+        ("is not subscriptable", "__getitem__"),
+        ("does not support item assignment", "__setitem__"),
+        ("does not support the context manager protocol", "__enter__"),
+        ("unhashable type", "__hash__"),
+    ];
+    let (_, method) = WITHOUT.iter().find(|(words, _)| message.contains(words))?;
+    Some((quoted(message)?, method))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_objects_cannot_do_is_a_method_of_their_class() {
+        let of = missing_protocol;
+        assert_eq!(of("unhashable type: 'A'"), Some(("A", "__hash__")));
+        let message = "'A' object is not iterable";
+        assert_eq!(of(message), Some(("A", "__iter__")));
+        assert_eq!(
+            of("object of type 'A' has no len()"),
+            Some(("A", "__len__"))
+        );
+        assert_eq!(of("'A' object has no attribute 'b'"), None);
+    }
+}

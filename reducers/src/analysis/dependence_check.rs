@@ -9,6 +9,7 @@ mod conditions;
 mod effects;
 mod elsewhere;
 mod fields;
+mod files;
 mod iterators;
 mod makers;
 mod nodes;

@@ -23,7 +23,17 @@ use crate::{
 const PACKAGE: &str = "package ";
 
 /// Packages that wait for others: what they run depends on who comes first.
-const SCHEDULING: [&str; 4] = ["concurrent", "multiprocessing", "queue", "threading"];
+const SCHEDULING: [&str; 9] = [
+    "asyncio",
+    "concurrent",
+    "multiprocessing",
+    "queue",
+    "sched",
+    "selectors",
+    "socketserver",
+    "subprocess",
+    "threading",
+];
 
 /// The functions of a file by their first lines, each with its lines that ran, counted from there.
 type Functions = BTreeMap<u32, BTreeSet<u32>>;

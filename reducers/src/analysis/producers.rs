@@ -104,11 +104,16 @@ pub fn produces_before(
         .any(|statement| tree.statements[statement].is_executed || is_handed_on(&tree, statement))
 }
 
-/// Whether a statement does nothing with a key but give it to calls: where these fail for lack of
-/// it, they ask for it.
+/// Whether a statement does nothing with a key but give it to calls, or reads the attribute that it
+/// stores: where these fail for lack of it, they ask for it.
 fn only_asks(tree: &StatementTree<'_>, producer: &Producer, statement: usize) -> bool {
-    let Producer::Key(name) = producer else {
-        return false;
+    let name = match producer {
+        Producer::Key(name) => name,
+        Producer::Store(name) => {
+            let mut read = tree.statements[statement].attributes.iter();
+            return read.any(|(attribute, _)| attribute == name);
+        }
+        _ => return false,
     };
     let range = tree.own_range(statement);
     let nodes = tree.program.tree().nodes.iter().map(|node| node.node);

@@ -19,7 +19,9 @@ use crate::{
         dependence_check::Operations,
         observation::marked,
         own_classes::OwnClasses,
-        receiving::{HOLDING, LAMBDA, RETURNED, SUBSCRIPTS, TRUTH, of_packages, returning},
+        receiving::{
+            HOLDING, LAMBDA, RETURNED, SETTING, SUBSCRIPTS, TRUTH, of_packages, returning,
+        },
     },
     syntax::Program,
 };
@@ -50,6 +52,9 @@ const FAILED: &str = "failed ";
 /// since to do something twice to one object is another thing than to do it to two, and what is odd
 /// about its numbers and files.
 const STATE: &str = "state of ";
+
+/// The state of a file that holds nothing.
+const NO_CONTENT: &str = "no content";
 
 /// What stores something under a key, and the place of the key.
 const STORING: &str = "[]=";
@@ -206,12 +211,12 @@ impl Received {
 
     /// Whether a call that fails gets `None`, or something empty.
     pub fn fails_on_nothing(&self) -> bool {
-        let failed = self
-            .calls
-            .iter()
-            .filter(|(name, _)| name.starts_with(FAILED));
-        let mut values = failed.flat_map(|(_, calls)| calls).flatten();
-        values.any(|(_, value)| value.is_nothing())
+        let mut calls = self.calls.iter();
+        calls.any(|(name, calls)| {
+            let mut values = calls.iter().flat_map(BTreeMap::values);
+            name.starts_with(FAILED) && values.any(GivenValue::is_nothing)
+                || name.starts_with(STATE) && states(calls).contains(NO_CONTENT)
+        })
     }
 
     /// Whether nothing is known.
@@ -331,7 +336,9 @@ fn states(calls: &[GivenValues]) -> BTreeSet<&str> {
 /// Whether a name stands for what packages receive by other means than calls by name.
 fn is_received_otherwise(name: &str) -> bool {
     let marks = [RETURNED, LEFT, CALLED, TRUTH, FAILED, STATE];
+    let (before, after) = SETTING;
     SUBSCRIPTS.contains(&name)
+        || name.starts_with(before) && name.ends_with(after)
         || [HOLDING, CHILD, LOST].contains(&name)
         || marks.iter().any(|mark| name.starts_with(mark))
 }
@@ -413,6 +420,13 @@ mod tests {
         let row = read(&[("f", r#"{"1": ["tuple", []]}"#)]).by(&["f()".to_owned()].into());
         assert!(row.allows(&read(&[("f", r#"{"1": ["str", "'a'"]}"#)])));
         assert!(!row.allows(&read(&[("f", r#"{"1": ["finite int", "2"]}"#)])));
+        let set = read(&[(".row=", r#"{"0": ["type"]}"#)]).by(&Operations::default());
+        let sets = |kind: &str| set.allows(&read(&[(".row=", &format!(r#"{{"0": [{kind:?}]}}"#))]));
+        assert!(sets("type") && sets("Other") && !sets("zero int"));
+        let called = read(&[("f", r#"{"0": ["function", "own 1 0 0"]}"#)]);
+        let called = called.by(&["f()".to_owned()].into());
+        let calls = |kind: &str| called.allows(&read(&[("f", &format!(r#"{{"0": [{kind:?}]}}"#))]));
+        assert!(calls("function") && calls("Lib, callable") && !calls("object"));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
     }

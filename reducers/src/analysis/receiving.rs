@@ -29,6 +29,9 @@ pub(super) const HOLDING: &str = "of []";
 /// The name of having elements that are stored.
 const GETTING: &str = "of []=";
 
+/// Before and after the name of an attribute of which a package's object is given another value.
+pub(super) const SETTING: (&str, &str) = (".", "=");
+
 /// The mark of variables whose truth decides.
 pub(super) const TRUTH: &str = "truth of ";
 
@@ -49,6 +52,11 @@ pub fn receiving(program: &Program) -> Observation {
     let variables = program.scopes().variables.iter();
     let variables: BTreeSet<&str> = variables.map(|variable| variable.name.as_str()).collect();
     let called_back = called_back(program);
+    let attributes = tree.nodes.iter();
+    let attributes = attributes.filter_map(|node| node.node.as_expr_attribute());
+    // Who sets what the program itself never reads sets up something else.
+    let read = attributes.filter(|attribute| attribute.ctx.is_load());
+    let read: BTreeSet<&str> = read.map(|attribute| attribute.attr.as_str()).collect();
     let mut observation = Observation::default();
     if imported_modules(program).contains("subprocess") {
         observation.children(program);
@@ -85,6 +93,14 @@ pub fn receiving(program: &Program) -> Observation {
             };
             observation.index(subscript.slice.range(), name);
             observation.kind(subscript.value.range(), holder);
+        }
+        if let AnyNodeRef::StmtAssign(assign) = node.node
+            && let [Expr::Attribute(target)] = &*assign.targets
+            && !read.contains(target.attr.as_str())
+        {
+            let (before, after) = SETTING;
+            let name = format!("{before}{}{after}", target.attr);
+            observation.kind(assign.value.range(), &name);
         }
         if let Some((function, value)) = returned(tree, at as u32)
             && called_back.contains(function)
@@ -261,6 +277,10 @@ mod tests {
         check(
             "x[1, 2] = y[z]\nx[1:2, 3]\n",
             "show(\"kind\", \"of []=\", (x))[show(\"index\", \"[]=\", (1, 2))] = show(\"kind\", \"of []\", (y))[show(\"index\", \"[]\", (z))]\nx[1:2, 3]\n",
+        );
+        check(
+            "x.a = 1\nx.b = y.b\n",
+            "x.a = show(\"kind\", \".a=\", (1))\nx.b = y.b\n",
         );
         check(
             "x\nif not x: y\nwhile x < 1: z\n",

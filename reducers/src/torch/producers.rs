@@ -28,5 +28,15 @@ pub fn giving(message: &str) -> &'static [&'static str] {
     if message.contains("does not require grad") {
         return &["requires_grad", "requires_grad_", "Parameter", "nn"];
     }
+    if message.contains("Could not run 'quantized::") {
+        return &[
+            "QuantStub",
+            "QuantWrapper",
+            "add_quant_dequant",
+            "quantize_per_channel",
+            "quantize_per_tensor",
+            "quantize_per_tensor_dynamic",
+        ];
+    }
     &[]
 }

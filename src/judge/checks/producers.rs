@@ -103,6 +103,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             not_called(program, raised),
             property(raised),
             bound_elsewhere(raised),
+            hidden(program, raised),
         ];
         let mut found: Vec<Producer> = given.into_iter().flatten().collect();
         // TorchScript's control, for one, calls no method that only the compiler looks into.
@@ -315,6 +316,14 @@ fn bound_elsewhere(exception: &Exception) -> Option<Producer> {
     let is_of_name = exception.short_class() == "NameError";
     let name = cpython::quoted(&exception.message).filter(|_| is_of_name);
     name.map(|name| Producer::Binding(name.to_owned()))
+}
+
+/// The method with a special name that a class has all the same: something hides it.
+fn hidden(program: &Program, exception: &Exception) -> Option<Producer> {
+    let (class, method) = cpython::missing_protocol(&exception.message)?;
+    let is_hidden =
+        exception.short_class() == "TypeError" && stores_in_class(program, method, class);
+    is_hidden.then(|| Producer::Store(method.to_owned()))
 }
 
 /// The code that gives a value the property that it lacks.

@@ -112,6 +112,15 @@ impl MakerSearch<'_, '_> {
                     Expr::Name(name) if self.graph.tree.program.scopes().is_class(&name.id) => {
                         Maker::Own(name.id.to_string())
                     }
+                    Expr::Name(name) => {
+                        let functions = self.graph.tree.functions(&name.id);
+                        let results = functions.flat_map(|(function, _)| self.graph.body(function));
+                        let is_result = |at: &usize| {
+                            let node = self.graph.tree.statements[*at].node;
+                            node.is_stmt_return()
+                        };
+                        self.maker_of_all(results.filter(is_result), depth)
+                    }
                     _ => Maker::Unknown,
                 }
             }
@@ -139,12 +148,16 @@ impl MakerSearch<'_, '_> {
         }
     }
 
-    /// The one maker of the values that some statements assign.
+    /// The one maker of the values that some statements assign or return.
     fn maker_of_all(&self, statements: impl Iterator<Item = usize>, depth: usize) -> Maker {
         let makers: BTreeSet<Maker> = statements
             .map(
                 |statement| match self.graph.tree.statements[statement].node {
                     AnyNodeRef::StmtAssign(assign) => self.maker(&assign.value, depth),
+                    AnyNodeRef::StmtReturn(it) => {
+                        let value = it.value.as_deref();
+                        value.map_or(Maker::Unknown, |value| self.maker(value, depth))
+                    }
                     _ => Maker::Unknown,
                 },
             )
@@ -191,6 +204,9 @@ assert run.steps.rate > run.plan.rate
         assert!(of(both).include(&script));
         assert!(!of(&both.replace("s.load(1)\n", "")).include(&script));
         assert!(!of(&both.replace("p.load(2)\n", "")).include(&script));
+        let made = "import lib\ndef make():\n    return lib.Steps()\ns = make()\np = lib.Plan(s)\ns.load(1)\np.load(2)\nassert s.rate > p.rate\n";
+        assert!(of(made).include(&script));
+        assert!(!of(&made.replace("p.load(2)\n", "")).include(&script));
         let unknown = "import lib\ndef f(p, s):\n    p.load(2)\n    assert s.rate > p.rate\n";
         assert!(of(unknown).include(&script));
     }

@@ -433,6 +433,17 @@ mod tests {
         assert!(
             !made("import lib\nx = []\nlib.show, lambda y: x.append(y)\nx[0]\n").contains(".show=")
         );
+        // What a function without a name is called with.
+        let keyed = "rows = [1]\nrows.append(int('0'))\nsorted(rows, key=lambda row: 1 / row)\n";
+        assert!(made(keyed).contains("int()") && made(keyed).contains("append() alone"));
+        // An attribute that only the package reads.
+        let set = |text: &str| {
+            let program = Program::parse(text).unwrap();
+            making(&program, &[6], None, Some(&evidence(text)))
+        };
+        let text = "import lib\nx = lib.open()\ny = x.rows()\nx.kind = lib.Row\nfor z in y.all():\n    z['a']\n";
+        assert!(set(text).contains(".="));
+        assert!(!set(&text.replace("x.kind", "lib.kind")).contains(".="));
         // An attribute that is read by a text.
         let dynamic = "class A:\n    def __init__(self):\n        self.a = int('0')\n    def __getattr__(self, name):\n        return self.__dict__['a']\nx = A()\n1 / x.b\n";
         assert!(made(dynamic).contains("int()"));

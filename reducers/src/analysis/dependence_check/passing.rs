@@ -42,7 +42,20 @@ impl Passing<'_, '_, '_> {
         );
         changes
             .extend(Some(statement).filter(|&statement| self.is_called_alone(statement, passed)));
+        changes.extend(Some(statement).filter(|&statement| self.is_set_up(statement, passed)));
         changes
+    }
+
+    /// Whether a statement sets an attribute of an object that the program never reads: whoever made
+    /// the object does.
+    fn is_set_up(&self, statement: usize, object: TextRange) -> bool {
+        let node = self.tree.statements[statement].node;
+        let targets = node.as_stmt_assign().map_or(&[][..], |it| &it.targets);
+        let attributes = targets.iter().flat_map(elements);
+        let mut set = attributes
+            .filter_map(Expr::as_attribute_expr)
+            .filter(|it| it.value.range() == object);
+        set.any(|it| self.tree.reads_of(&it.attr).next().is_none())
     }
 
     /// Whether a function without a name in a statement only calls a method of an object: whoever
@@ -315,6 +328,30 @@ impl Passing<'_, '_, '_> {
             Some((at, value.range()))
         });
         values.collect()
+    }
+
+    /// What the call in a statement works on that gets a function without a name, given where its
+    /// parameters stand: its other arguments, and the object of a method.
+    pub(super) fn beside_lambda(&self, statement: usize, parameter: TextRange) -> Vec<TextRange> {
+        let nodes = self.nodes[statement].iter();
+        let lambda = nodes.filter_map(|node| node.as_expr_lambda()).find(|it| {
+            let parameters = it.parameters.as_deref();
+            parameters.is_some_and(|its| its.range().contains_range(parameter))
+        });
+        let Some(lambda) = lambda else {
+            return Vec::new();
+        };
+        let calls = self.nodes[statement].iter();
+        let getting = calls.filter_map(AnyNodeRef::as_expr_call).find(|call| {
+            let mut given = call.arguments.arguments_source_order();
+            given.any(|argument| argument.value().range() == lambda.range)
+        });
+        getting.map_or_else(Vec::new, |call| {
+            let given = call.arguments.arguments_source_order();
+            let given = given.map(|argument| argument.value().range());
+            let others = given.filter(|range| *range != lambda.range);
+            others.chain(receiver(call).map(Ranged::range)).collect()
+        })
     }
 
     /// The argument that a statement which calls a function gives for a parameter, if that is

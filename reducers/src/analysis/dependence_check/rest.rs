@@ -1,6 +1,7 @@
 //! The dependences of a statement or of a part of one: a slice that grows backwards from its reads,
 //! with the operations, names and constants in it.
 
+mod contexts;
 mod growth;
 
 use std::collections::{BTreeMap, BTreeSet};

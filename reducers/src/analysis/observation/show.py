@@ -4,7 +4,9 @@ import gc
 import io
 import json
 import numbers
+import os
 import re
+import stat
 import sys
 import traceback
 import weakref
@@ -234,10 +236,20 @@ def kind_alone(value):
     return [foreign(value)]
 
 
+def has_no_content(file):
+    if isinstance(file, (io.BytesIO, io.StringIO)):
+        return not file.getvalue()
+    try:
+        status = os.fstat(file.fileno())
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and not status.st_size
+
+
 def oddities(value, depth=4):
-    """What is odd about a value: a file in memory without content, numbers that are negative, infinite or none."""
-    if isinstance(value, (io.BytesIO, io.StringIO)):
-        return set() if value.closed or value.getvalue() else {"no content"}
+    """What is odd about a value: a file without content, numbers that are negative, infinite or none."""
+    if isinstance(value, io.IOBase):
+        return {"no content"} if not value.closed and has_no_content(value) else set()
     if isinstance(value, numbers.Real):
         # What is no number equals nothing.
         odd = {"nan": value != value, "inf": abs(value) == float("inf"), "negative": value < 0}

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::values::{EMPTY, GivenValue, GivenValues};
+use super::values::{CALLABLE, EMPTY, GivenValue, GivenValues};
 
 /// The kinds of the language's containers.
 const CONTAINERS: [&str; 5] = ["dict", "frozenset", "list", "set", "tuple"];
@@ -57,9 +57,12 @@ pub(super) fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
         return known_numbers.any(|known| known.starts_with(size))
             || kind.starts_with("finite") && known.iter().any(|known| is_constant(known));
     }
-    // What is only looked at is no function.
+    // What is only looked at is no function, and what is called is one.
     if kind == FUNCTION {
         return known.contains("class");
+    }
+    if known.iter().all(|known| *known == FUNCTION) {
+        return kind == "class" || kind.ends_with(CALLABLE);
     }
     // Who is given keys takes no object for them.
     let name = |kind| str::strip_suffix(kind, EMPTY).unwrap_or(kind);

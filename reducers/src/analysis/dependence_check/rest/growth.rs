@@ -88,6 +88,9 @@ impl Rest<'_, '_> {
             AnyNodeRef::StmtTry(it) if self.is_making() && self.handles(it) => {
                 self.of.operations.insert("except".to_owned());
             }
+            AnyNodeRef::StmtWith(it) if self.is_held_open(index, it) => {
+                self.of.operations.insert("with yield".to_owned());
+            }
             AnyNodeRef::StmtDelete(it) if !it.targets.iter().all(Expr::is_name_expr) => {
                 self.of.operations.insert("del".to_owned());
             }
@@ -151,6 +154,9 @@ impl Rest<'_, '_> {
                 self.of
                     .names
                     .extend(self.foreign_name(*node).map(|name| (start, name)));
+                if self.is_changed() {
+                    self.todo.extend(self.writers(*node));
+                }
                 if let Some(name) = attribute_by_name(*node)
                     && self.attributes.insert(name.clone())
                 {
@@ -258,6 +264,11 @@ impl Rest<'_, '_> {
     /// Follows what calls of a function give it for a parameter.
     fn grow_by_parameter(&mut self, variable: &Variable, binding: &Binding) {
         let function = self.outline.at(binding.statement);
+        if let Some(statement) = function {
+            for part in self.passing().beside_lambda(statement, binding.range) {
+                self.grow_by_part(statement, part);
+            }
+        }
         let is_receiver = is_method(self.outline, function) && is_receiver(&variable.name);
         if self.is_part() && is_receiver {
             return;
@@ -358,26 +369,6 @@ impl Rest<'_, '_> {
             if deciding.iter().any(is_loop) {
                 let tests = deciding.into_iter().filter(|&at| self.decides(at));
                 self.missed.extend(tests.collect::<Vec<_>>());
-            }
-        }
-    }
-
-    /// Follows what runs in a context, if its variable is read later: a profile, a record of warnings
-    /// or an expected exception holds what happened there.
-    fn grow_by_contexts(&mut self, variable: &Variable) {
-        for binding in &variable.bindings {
-            let Some(context) = self.graph.executed(binding.statement) else {
-                continue;
-            };
-            let range = self.outline.statements[context].range;
-            let mut uses = variable.uses.iter();
-            if self.outline.statements[context].node.is_stmt_with()
-                && uses.any(|of_it| range.end() <= of_it.range.start())
-            {
-                let within = self.outline.within(context);
-                let outline = self.outline;
-                self.todo
-                    .extend(within.filter(|&at| outline.statements[at].is_executed));
             }
         }
     }

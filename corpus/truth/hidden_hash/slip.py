@@ -1,0 +1,9 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Wheel:
+    pass
+
+
+hash(Wheel())
