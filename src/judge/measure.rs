@@ -159,16 +159,25 @@ impl Measure {
         let Self::Signature(signature) = self else {
             return None;
         };
-        let shows = |text: &str| {
-            let mut patterns = signature.parts.iter().filter_map(Part::on_stream);
-            patterns.any(|(_, pattern)| pattern.is_in(text))
-        };
         let found = printed(stderr).into_iter();
         let starts = found
-            .filter(|(_, text)| shows(text))
+            .filter(|(_, texts)| prints(signature, &texts.concat()))
             .map(|(start, _)| start);
         let starts: Vec<_> = starts.filter(|_| signature.is_printed_alone()).collect();
         (!starts.is_empty()).then_some(ReportSite::Statements(starts))
+    }
+
+    /// Whether a statement that prints the words of the bug prints something else at another time, if
+    /// a run of the program wrote down what its statements print.
+    pub(super) fn prints_otherwise(&self, stderr: &str) -> bool {
+        let Self::Signature(signature) = self else {
+            return false;
+        };
+        printed(stderr).values().any(|texts| {
+            let (telling, others): (Vec<&String>, Vec<&String>) =
+                texts.iter().partition(|text| prints(signature, text));
+            !telling.is_empty() && others.iter().any(|text| !text.trim().is_empty())
+        })
     }
 
     /// Whether a text of a program holds the words of a bug that only shows in what it prints, so
@@ -266,4 +275,9 @@ impl Measure {
             End::Signal(_) | End::Timeout | End::Limit(_) => None,
         }
     }
+}
+/// Whether a text holds what a signature says of the output.
+fn prints(signature: &Signature, text: &str) -> bool {
+    let mut patterns = signature.parts.iter().filter_map(Part::on_stream);
+    patterns.any(|(_, pattern)| pattern.is_in(text))
 }

@@ -44,6 +44,7 @@ pub use origin::{
 };
 pub use pattern::{Pattern, WORD};
 pub use raise_site::{RaiseSite, failing_package, is_in_library, is_later};
+pub use scale::Scale;
 pub use seed::Seed;
 pub use sequential_test::SequentialTest;
 pub use signature::Signature;

@@ -16,18 +16,18 @@ const WIDE_FACTOR: f64 = FACTOR * FACTOR;
 
 /// How wrong the script as given is in each of its runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Scale(Vec<Discrepancy>);
+pub struct Scale(Vec<Discrepancy>);
 
 impl Scale {
     /// The scale of these messages, if each of them says how wrong something is.
-    pub(super) fn of<'a>(messages: impl Iterator<Item = &'a str>) -> Option<Self> {
+    pub fn of<'a>(messages: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut all = messages.map(Discrepancy::of).collect::<Option<Vec<_>>>()?;
         all.dedup();
         (!all.is_empty()).then_some(Self(all))
     }
 
     /// How the scale of a message differs from that of all runs, in words; none if it does not.
-    pub(super) fn mismatch(&self, message: &str) -> Option<String> {
+    pub fn mismatch(&self, message: &str) -> Option<String> {
         let Some(its) = Discrepancy::of(message) else {
             let own = self.0.first()?.amount();
             return Some(format!(

@@ -34,14 +34,15 @@ pub fn printing(program: &Program) -> Observation {
     observation
 }
 
-/// The texts that such a program wrote down, by the beginning of their statement.
-pub fn printed(stderr: &str) -> BTreeMap<TextSize, String> {
-    let mut found: BTreeMap<TextSize, String> = BTreeMap::new();
+/// The texts that such a program wrote down, one a call, by the beginning of their statement.
+pub fn printed(stderr: &str) -> BTreeMap<TextSize, Vec<String>> {
+    let mut found: BTreeMap<TextSize, Vec<String>> = BTreeMap::new();
     for (name, text) in marked(stderr) {
         if let Some(start) = name.strip_prefix(MARK)
             && let Ok(start) = start.parse::<u32>()
         {
-            found.entry(start.into()).or_default().push_str(text);
+            let texts = found.entry(start.into()).or_default();
+            texts.push(text.to_owned());
         }
     }
     found
@@ -67,6 +68,9 @@ mod tests {
         let found = printed(
             "\u{1e}printed 3\u{1f}a\n\u{1e}\u{1e}value\u{1f}7\u{1e}\u{1e}printed 3\u{1f}b\u{1e}",
         );
-        assert_eq!(found, BTreeMap::from([(3.into(), "a\nb".to_owned())]));
+        assert_eq!(
+            found,
+            BTreeMap::from([(3.into(), vec!["a\n".to_owned(), "b".to_owned()])])
+        );
     }
 }

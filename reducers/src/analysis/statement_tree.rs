@@ -307,6 +307,11 @@ impl<'a> StatementTree<'a> {
         }
     }
 
+    /// Whether a statement was executed more than once.
+    pub(crate) fn is_repeated(&self, index: usize) -> bool {
+        self.statements[index].times > 1
+    }
+
     /// Whether the condition of a statement went one way at one time and the other at another, as
     /// far as a trace shows.
     pub(crate) fn goes_both_ways(&self, index: usize) -> bool {

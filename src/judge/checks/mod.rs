@@ -37,6 +37,8 @@ checks! {
     sources,
     round_trips,
     near_keys,
+    both_outcomes,
+    differing_numbers,
     received,
     library_paths,
     rejected_argument,

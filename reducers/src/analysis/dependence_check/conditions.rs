@@ -56,7 +56,7 @@ impl Rest<'_, '_> {
     }
 
     /// Whether a statement tests something.
-    pub(super) fn decides(&self, statement: usize) -> bool {
+    pub(crate) fn decides(&self, statement: usize) -> bool {
         let mut tests = tests(self.outline.statements[statement].node).into_iter();
         tests.any(|test| !test.is_literal_expr())
     }

@@ -15,6 +15,7 @@ import zlib
 MOST = 300
 CALLS = 10 * MOST
 PLAIN = ("builtins", "datetime", "decimal", "fractions")
+COMPARING = ("allclose", "array_equal", "equal", "isclose")
 HANDED_OUT = (range, type({}.keys()), type({}.values()), type({}.items()))
 calls = {}
 counts = {}
@@ -292,6 +293,32 @@ def seen_again(name, function, arguments):
     return found
 
 
+def flat(value):
+    """The numbers of a number or an array, and whether they are in double precision."""
+    dtype = getattr(value, "dtype", type(value).__name__)
+    value = value.tolist() if hasattr(value, "tolist") else value
+    found = []
+    open_parts = [value]
+    while open_parts and len(found) < CALLS:
+        part = open_parts.pop()
+        if isinstance(part, (list, tuple)):
+            open_parts.extend(part)
+        else:
+            found.append(part)
+    return found, str(dtype).endswith(("float", "float64", "complex128"))
+
+
+def say_apart(one, other):
+    """Writes down how far numbers are apart that a comparison does not find close."""
+    (ones, is_double), (others, is_other_double) = flat(one), flat(other)
+    if len(ones) != len(others):
+        return
+    absolute = max(abs(a - b) for a, b in zip(ones, others))
+    relative = max(abs(a - b) / (abs(b) or abs(a) or 1) for a, b in zip(ones, others))
+    text = "Absolute difference: %r\nRelative difference: %r" % (absolute, relative)
+    say("apart", "double " * (is_double and is_other_double) + text)
+
+
 def watched(name, function):
     if not name and not of_package(function):
         return function
@@ -308,11 +335,17 @@ def watched(name, function):
         except Exception:
             pass
         try:
-            return function(*arguments, **named)
+            result = function(*arguments, **named)
         except Exception:
             if name:
                 say_failed(name, observed, arguments, named, state)
             raise
+        if name in COMPARING and result is False:
+            try:
+                say_apart(*arguments[:2])
+            except Exception:
+                pass
+        return result
 
     return call
 
