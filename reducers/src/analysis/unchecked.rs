@@ -3,7 +3,7 @@
 //! right one as well; collections in which one key or constant stands for all; coroutines that
 //! nothing runs; messages that are formatted, and
 //! methods that are awaited, only if nothing fails before; threads that nobody waits for; constants
-//! that are called. Goes by names. Called by the judge, which compares a candidate with the script.
+//! that are called; what is computed with itself. Goes by names. Called by the judge, which compares a candidate with the script.
 
 use crate::{
     analysis::names::{ImportedNames, imported_modules},
@@ -269,6 +269,28 @@ pub fn calls_with_too_little(program: &Program) -> bool {
     })
 }
 
+/// Whether something is taken from itself, divided by itself or compared with itself: what comes of it
+/// is known.
+pub fn computes_with_itself(program: &Program) -> bool {
+    const CANCELLING: [Operator; 5] = [
+        Operator::BitXor,
+        Operator::Div,
+        Operator::FloorDiv,
+        Operator::Mod,
+        Operator::Sub,
+    ];
+    let is_same = |one: &Expr, other: &Expr| {
+        let is_plain = one.is_name_expr() || one.is_attribute_expr();
+        is_plain && program.slice(one.range()) == program.slice(other.range())
+    };
+    let mut nodes = program.tree().nodes.iter();
+    nodes.any(|node| match node.node {
+        AnyNodeRef::ExprBinOp(it) => CANCELLING.contains(&it.op) && is_same(&it.left, &it.right),
+        AnyNodeRef::ExprCompare(it) => it.comparators.iter().any(|other| is_same(&it.left, other)),
+        _ => false,
+    })
+}
+
 /// Whether a constant is called, by itself or by the name of a variable that is never anything else.
 pub fn calls_constants(program: &Program) -> bool {
     let nodes = &program.tree().nodes;
@@ -337,6 +359,14 @@ mod tests {
         }
         assert!(is(repeats_a_constant, "sum(0 for x in y)\n"));
         assert!(!is(repeats_a_constant, "sum(x for x in y)\n"));
+    }
+
+    #[test]
+    fn what_is_computed_with_itself_is_known() {
+        let is = |text: &str| computes_with_itself(&Program::parse(text).unwrap());
+        assert!(is("y = x - x\n") && is("y = f(a.b / a.b)\n") && is("assert x == x\n"));
+        assert!(!is("y = x + x\n") && !is("y = x - z\n") && !is("y = f() - f()\n"));
+        assert!(!is("y = 1 - 1\n"));
     }
 
     #[test]

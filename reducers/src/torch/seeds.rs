@@ -41,20 +41,47 @@ pub fn draws_random_numbers(program: &Program) -> bool {
     let tree = program.tree();
     let names = ImportedNames::of(tree);
     tree.nodes.iter().any(|node| {
-        let AnyNodeRef::ExprCall(call) = node.node else {
-            return false;
-        };
-        names.path(&call.func).is_some_and(|path| {
-            let of_torch = path.strip_prefix("torch.");
-            let is_layer = |name: &str| {
-                let class = name.strip_prefix("nn.");
-                class.is_some_and(|class| class.starts_with(char::is_uppercase))
-            };
-            of_torch.is_some_and(|name| RANDOM.contains(&name) || is_layer(name))
-                || path.starts_with("random.")
-                || path.starts_with("numpy.random.")
+        let call = node.node.as_expr_call();
+        let path = call.and_then(|call| names.path(&call.func));
+        path.is_some_and(|path| {
+            let class = path.strip_prefix("torch.nn.");
+            is_drawing(&path) || class.is_some_and(|class| class.starts_with(char::is_uppercase))
         })
     })
+}
+
+/// Whether a program calls such functions, but for layers, in a function, a loop or a comprehension:
+/// it may draw other numbers each time.
+pub fn draws_each_time(program: &Program) -> bool {
+    let tree = program.tree();
+    let names = ImportedNames::of(tree);
+    (0..tree.nodes.len()).any(|at| {
+        let call = tree.nodes[at].node.as_expr_call();
+        let path = call.and_then(|call| names.path(&call.func));
+        let mut around = tree.ancestors(at as u32);
+        path.is_some_and(|path| is_drawing(&path))
+            && around.any(|node| {
+                matches!(
+                    node,
+                    AnyNodeRef::StmtFunctionDef(_)
+                        | AnyNodeRef::ExprLambda(_)
+                        | AnyNodeRef::StmtFor(_)
+                        | AnyNodeRef::StmtWhile(_)
+                        | AnyNodeRef::ExprListComp(_)
+                        | AnyNodeRef::ExprDictComp(_)
+                        | AnyNodeRef::ExprSetComp(_)
+                        | AnyNodeRef::ExprGenerator(_)
+                )
+            })
+    })
+}
+
+/// Whether a dotted path is that of a function that draws random numbers.
+fn is_drawing(path: &str) -> bool {
+    let of_torch = path.strip_prefix("torch.");
+    of_torch.is_some_and(|name| RANDOM.contains(&name))
+        || path.starts_with("random.")
+        || path.starts_with("numpy.random.")
 }
 
 /// Whether a program seeds random numbers.
@@ -230,6 +257,18 @@ mod tests {
         assert!(!draws(
             "import torch\ntorch.ones(2)\nrandn(2)\ntorch.nn.functional.relu(x)\n"
         ));
+    }
+
+    #[test]
+    fn what_is_drawn_once_is_not_drawn_each_time() {
+        let draws = |text: &str| {
+            draws_each_time(&Program::parse(&format!("import torch\n{text}")).unwrap())
+        };
+        assert!(draws("def f(): return torch.randn(2)\n"));
+        assert!(draws("x = [torch.rand(y) for y in z]\n"));
+        assert!(draws("while x:\n    x = torch.rand(1) < 0.9\n"));
+        assert!(!draws("x = torch.randn(2)\n"));
+        assert!(!draws("def f(): return torch.nn.Linear(2, 2)\n"));
     }
 
     #[test]

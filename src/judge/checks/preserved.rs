@@ -27,8 +27,8 @@ use minrepro_reducers::{
         results::{gives_nothing, giving},
         unchecked::{
             asks_constants, awaits_nothing, calls_constants, calls_with_too_little,
-            handles_anything, holds_own_lock, leaves_coroutines, logs_wrongly, repeats_a_constant,
-            repeats_a_key, waits_for_no_thread,
+            computes_with_itself, handles_anything, holds_own_lock, leaves_coroutines,
+            logs_wrongly, repeats_a_constant, repeats_a_key, waits_for_no_thread,
         },
     },
     syntax::Program,
@@ -40,7 +40,7 @@ use minrepro_reducers::{
         members::{changes_attribute, is_plain, registering},
         permissions::permissions,
         refinements::{IMPLIED_TYPES, is_refused_in_spite_of_test, tests_for_none},
-        seeds::{draws_random_numbers, equal_seedings},
+        seeds::{draws_each_time, draws_random_numbers, equal_seedings},
         settings::CallSettings,
     },
 };
@@ -120,10 +120,14 @@ enum Oddity {
     Unshared,
     /// A constant is called, or a variable that is never anything else.
     Uncallable,
+    /// Something is taken from itself, divided by itself or compared with itself.
+    WithItself,
+    /// Random numbers are drawn each time that a function or a loop runs.
+    DrawnEachTime,
 }
 
 impl Oddity {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 24] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -146,6 +150,8 @@ impl Oddity {
         Self::Unjoined,
         Self::Unshared,
         Self::Uncallable,
+        Self::WithItself,
+        Self::DrawnEachTime,
     ];
 
     fn is_in(self, program: &Program) -> bool {
@@ -172,6 +178,8 @@ impl Oddity {
             Self::Unjoined => waits_for_no_thread(program),
             Self::Unshared => holds_own_lock(program),
             Self::Uncallable => calls_constants(program),
+            Self::WithItself => computes_with_itself(program),
+            Self::DrawnEachTime => draws_each_time(program),
         }
     }
 
@@ -189,7 +197,9 @@ impl Oddity {
             Self::Unbound => is_compiled_from_text(script.program),
             // A library's own report shows which operator failed, or by which exception.
             Self::RepeatedConstant | Self::Transparent => reports().is_some(),
-            Self::AnyException => reports().is_some() && !so_far.has_full_control(),
+            Self::AnyException | Self::WithItself | Self::DrawnEachTime => {
+                reports().is_some() && !so_far.has_full_control()
+            }
             // A control calls the functions that are passed on.
             Self::Unfed => !so_far.has_control(),
             Self::UnfedNameless => {

@@ -444,6 +444,7 @@ mod tests {
         let text = "import lib\nx = lib.open()\ny = x.rows()\nx.kind = lib.Row\nfor z in y.all():\n    z['a']\n";
         assert!(set(text).contains(".="));
         assert!(!set(&text.replace("x.kind", "lib.kind")).contains(".="));
+        assert!(!set(&format!("{text}print(x.kind)  # not executed\n")).contains(".="));
         // An attribute that is read by a text.
         let dynamic = "class A:\n    def __init__(self):\n        self.a = int('0')\n    def __getattr__(self, name):\n        return self.__dict__['a']\nx = A()\n1 / x.b\n";
         assert!(made(dynamic).contains("int()"));

@@ -55,7 +55,7 @@ impl Passing<'_, '_, '_> {
         let mut set = attributes
             .filter_map(Expr::as_attribute_expr)
             .filter(|it| it.value.range() == object);
-        set.any(|it| self.tree.reads_of(&it.attr).next().is_none())
+        set.any(|it| !self.tree.attributes.contains_key(&it.attr.id))
     }
 
     /// Whether a function without a name in a statement only calls a method of an object: whoever
