@@ -11,7 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use self::{
-    kinds::{are_keys_of, holds_objects, is_alike, is_as_good, is_for_row, is_number, kinds},
+    kinds::{
+        are_keys_of, can_be_called, holds_objects, is_alike, is_as_good, is_for_row, is_number,
+        kinds,
+    },
     values::{EMPTY, GivenValue, GivenValues, has_letters_of, is_left_of},
 };
 use crate::{
@@ -301,7 +304,9 @@ impl Received {
         let (known, its) = (kinds(known), kinds(its));
         its.iter().all(|(place, its)| {
             let known = known.get(place);
-            known.is_none_or(|known| its.iter().all(|kind| fits(place.1, kind, known)))
+            known.is_none_or(|known| {
+                can_be_called(its, known) && its.iter().all(|kind| fits(place.1, kind, known))
+            })
         })
     }
 }
@@ -423,10 +428,6 @@ mod tests {
         let set = read(&[(".row=", r#"{"0": ["type"]}"#)]).by(&Operations::default());
         let sets = |kind: &str| set.allows(&read(&[(".row=", &format!(r#"{{"0": [{kind:?}]}}"#))]));
         assert!(sets("type") && sets("Other") && !sets("zero int"));
-        let called = read(&[("f", r#"{"0": ["function", "own 1 0 0"]}"#)]);
-        let called = called.by(&["f()".to_owned()].into());
-        let calls = |kind: &str| called.allows(&read(&[("f", &format!(r#"{{"0": [{kind:?}]}}"#))]));
-        assert!(calls("function") && calls("Lib, callable") && !calls("object"));
         let constant = r#"{"": ["finite int", "2"]}"#;
         assert!(!allows("f", constant) && allows("f", r#"{"": ["Other"], "0": ["bool", "True"]}"#));
     }
@@ -511,7 +512,8 @@ mod tests {
         assert!(!of("object").allows(&function) && !of("None").allows(&function));
         assert!(function.allows(&function) && of("class").allows(&function));
         assert!(of("Module, callable").allows(&function));
-        assert!(function.allows(&of("object")) && of("").allows(&function));
+        assert!(!function.allows(&of("object")) && of("").allows(&function));
+        assert!(function.allows(&of("Module, callable")) && function.allows(&of("class")));
         assert!(of("Module, callable").allows(&of("Module")));
     }
 

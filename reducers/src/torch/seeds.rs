@@ -261,9 +261,8 @@ mod tests {
 
     #[test]
     fn what_is_drawn_once_is_not_drawn_each_time() {
-        let draws = |text: &str| {
-            draws_each_time(&Program::parse(&format!("import torch\n{text}")).unwrap())
-        };
+        let draws =
+            |text: &str| draws_each_time(&Program::parse(format!("import torch\n{text}")).unwrap());
         assert!(draws("def f(): return torch.randn(2)\n"));
         assert!(draws("x = [torch.rand(y) for y in z]\n"));
         assert!(draws("while x:\n    x = torch.rand(1) < 0.9\n"));

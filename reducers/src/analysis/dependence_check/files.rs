@@ -109,7 +109,7 @@ mod tests {
             &format!("{write}assert open('b').read()\n"),
             &["copy() alone", "dump() alone", "open()", "read()"],
         );
-        check(&format!("{write}assert len(y)\n"), &["len()"]);
+        check(&format!("{write}y = f(1)\nassert y\n"), &["f()"]);
         check(
             "from pathlib import Path\nPath('a').write_text(str(1))\ny = 'a'.replace('a', 'b')\nassert Path(y).read_text()\n",
             &[

@@ -47,14 +47,14 @@ impl Passing<'_, '_, '_> {
     }
 
     /// Whether a statement sets an attribute of an object that the program never reads: whoever made
-    /// the object does.
+    /// the object does. What is set in a module concerns all that comes of it.
     fn is_set_up(&self, statement: usize, object: TextRange) -> bool {
         let node = self.tree.statements[statement].node;
         let targets = node.as_stmt_assign().map_or(&[][..], |it| &it.targets);
         let attributes = targets.iter().flat_map(elements);
         let mut set = attributes
             .filter_map(Expr::as_attribute_expr)
-            .filter(|it| it.value.range() == object);
+            .filter(|it| it.value.range() == object && self.imported.path(&it.value).is_none());
         set.any(|it| !self.tree.attributes.contains_key(&it.attr.id))
     }
 

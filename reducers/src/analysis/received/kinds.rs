@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::values::{CALLABLE, EMPTY, GivenValue, GivenValues};
+use super::values::{EMPTY, GivenValue, GivenValues};
 
 /// The kinds of the language's containers.
 const CONTAINERS: [&str; 5] = ["dict", "frozenset", "list", "set", "tuple"];
@@ -20,6 +20,13 @@ pub(super) fn is_alike(kind: &str, known: &BTreeSet<&str>) -> bool {
         || known.contains("")
         || known.contains(format!("{kind}{EMPTY}").as_str()) && is_constant(kind)
         || is_number(kind) && known.iter().any(|known| is_number(known)) && is_as_good(kind, known)
+}
+
+/// Whether something that can be called is among things of some kinds, if all known things are
+/// functions.
+pub(super) fn can_be_called(its: &BTreeSet<&str>, known: &BTreeSet<&str>) -> bool {
+    let is_callable = |kind: &str| [FUNCTION, "class", ""].contains(&kind);
+    !known.iter().all(|known| *known == FUNCTION) || its.iter().any(|kind| is_callable(kind))
 }
 
 /// Whether a kind is one of numbers.
@@ -57,12 +64,9 @@ pub(super) fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
         return known_numbers.any(|known| known.starts_with(size))
             || kind.starts_with("finite") && known.iter().any(|known| is_constant(known));
     }
-    // What is only looked at is no function, and what is called is one.
+    // What is only looked at is no function.
     if kind == FUNCTION {
         return known.contains("class");
-    }
-    if known.iter().all(|known| *known == FUNCTION) {
-        return kind == "class" || kind.ends_with(CALLABLE);
     }
     // Who is given keys takes no object for them.
     let name = |kind| str::strip_suffix(kind, EMPTY).unwrap_or(kind);

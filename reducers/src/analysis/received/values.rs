@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const EMPTY: &str = ", empty";
 
 /// The mark of the kind of an object that can be called.
-pub(super) const CALLABLE: &str = ", callable";
+const CALLABLE: &str = ", callable";
 
 /// A value that a call received.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
