@@ -64,10 +64,11 @@ pub(super) fn is_in_interpreters_words(exception: &Exception) -> bool {
     }
     match exception.class.as_str() {
         "AttributeError" | "KeyError" | "StopIteration" | "ZeroDivisionError" | "NameError"
-        | "UnboundLocalError" | "RecursionError" | "UnicodeDecodeError" | "UnicodeEncodeError" => {
-            true
+        | "UnboundLocalError" | "RecursionError" | "UnicodeDecodeError" | "UnicodeEncodeError"
+        | "BufferError" => true,
+        "TypeError" | "ValueError" | "IndexError" | "OverflowError" | "RuntimeError" => {
+            OWN_WORDS.is_match(&exception.message)
         }
-        "TypeError" | "ValueError" | "IndexError" => OWN_WORDS.is_match(&exception.message),
         _ => false,
     }
 }

@@ -128,7 +128,7 @@ pub fn is_of_value(exception: &Exception) -> bool {
 pub enum Unfound {
     /// A key, as Python writes it.
     Key(String),
-    /// So many values to unpack.
+    /// So many values to unpack, and so many that are there.
     Values(String),
 }
 
@@ -141,8 +141,11 @@ impl Unfound {
             "KeyError" => Some(Self::Key(message.to_owned())),
             "ValueError" => {
                 let expected = message.split_once("(expected ")?.1;
-                let count: String = expected.chars().take_while(char::is_ascii_digit).collect();
-                Some(Self::Values(count)).filter(|_| !expected.starts_with(')'))
+                let counts = expected
+                    .split(')')
+                    .next()
+                    .filter(|counts| !counts.is_empty());
+                counts.map(|counts| Self::Values(counts.to_owned()))
             }
             _ => None,
         }
@@ -224,18 +227,13 @@ mod tests {
         let key = |message: &str| of("KeyError", message).unwrap();
         assert!(key("2").is_like(&key("-3")) && key("'2'").is_like(&key("\"it's\"")));
         assert!(!key("2").is_like(&key("(2,)")) && !key("2").is_like(&key("'2'")));
-        let few = of(
-            "ValueError",
-            "not enough values to unpack (expected 3, got 2)",
-        );
-        assert_eq!(
-            few,
-            of("ValueError", "too many values to unpack (expected 3)")
-        );
-        assert_ne!(
-            few,
-            of("ValueError", "too many values to unpack (expected 2)")
-        );
+        let values = |counts: &str| {
+            let message = format!("not enough values to unpack (expected {counts})");
+            of("ValueError", &message).unwrap()
+        };
+        let few = values("3, got 2");
+        assert!(few.is_like(&values("3, got 2")) && !few.is_like(&values("3, got 1")));
+        assert!(!few.is_like(&values("2, got 1")) && !few.is_like(&values("3")));
         assert_eq!(of("IndexError", "list index out of range"), None);
     }
 

@@ -58,6 +58,10 @@ pub const OWN_WORDS_PATTERN: &str = r"(?x)
     | ^ index\ out\ of\ range $
     | ^ invalid\ literal\ for\ int\(\)\ with\ base\ \d+:\ ''$
     | ^ could\ not\ convert\ string\ to\ float:\ (?: '' )? $
+    | ^ can't\ (?: compare | subtract )\ | ^ unhashable\ type: | ^ cannot\ convert\ float\ 
+    | \b (?: changed\ size | keys\ changed | mutated )\ during\ iteration $
+    | ^ I/O\ operation\ on\ closed | \b value\ out\ of\ range $
+    | ^ generator\ already\ executing | ^ cannot\ reuse\ already\ awaited
     | ^ pop\ from\ (?: an\ )? empty\ \w+ | \b not\ in\ (?: list | deque | tuple ) $
     | ^ (?: substring | subsection )\ not\ found | \barg\ is\ an\ empty\ sequence
     | \biterable\ argument\ is\ empty | \bx\ not\ in\ (?: list | deque | tuple )

@@ -18,16 +18,27 @@ pub fn is_decided_otherwise(program: &Program, site: &ReportSite, evidence: &Evi
         let mut deciding = rest.conditions(last).into_iter();
         let condition = deciding.find(|&at| rest.decides(at));
         match statement.node {
-            AnyNodeRef::StmtAssert(_) => tree.is_repeated(last),
+            AnyNodeRef::StmtAssert(_) => tree.times(last) > 1,
             _ => match condition {
                 Some(at) => tree.statements[at].node.is_stmt_if() && tree.goes_both_ways(at),
                 // A package asserts it, and lets it pass.
                 None => {
                     let ends = statement.node.is_stmt_raise();
-                    matches!(site, ReportSite::Raised(_)) && !ends && tree.is_repeated(last)
+                    matches!(site, ReportSite::Raised(_)) && !ends && tree.times(last) > 1
                 }
             },
         }
+    });
+    found.into_iter().any(|is_so| is_so)
+}
+
+/// Whether a condition on which a report rests went one way at one time and the other at another.
+pub fn rests_on_both_ways(program: &Program, site: &ReportSite, evidence: &Evidence) -> bool {
+    let found = told(program, site, Some(evidence), &|tree, nodes, frames| {
+        let rest = Rest::of(tree, nodes).of_frames(frames);
+        let decides = |at: &usize| tree.statements[*at].node.is_stmt_if() && rest.decides(*at);
+        let mut deciding = rest.statements().filter(decides);
+        deciding.any(|at| tree.goes_both_ways(at))
     });
     found.into_iter().any(|is_so| is_so)
 }
@@ -62,6 +73,13 @@ mod tests {
         check(text, 3, &[(2, 3), (3, 1)], true);
         check(text, 3, &[(2, 1), (3, 1)], false);
         check("for x in y:\n    lib.check(x)\n", 2, &[(2, 2)], true);
+        let text = "z = []\nfor x in y:\n    if f(x):\n        z.append(x)\nassert not z\n";
+        let program = Program::parse(text).unwrap();
+        let site = ReportSite::Raised(vec![5]);
+        let mut ran = evidence(text);
+        assert!(!rests_on_both_ways(&program, &site, &ran));
+        ran.hits.insert(SourceLine::of_program(3), 2);
+        assert!(rests_on_both_ways(&program, &site, &ran));
         check("lib.check(x)\n", 1, &[(1, 1)], false);
     }
 }

@@ -20,7 +20,7 @@ mod rest;
 mod sought;
 mod way;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use makers::Receivers;
 pub(crate) use nodes::Nodes;
@@ -82,6 +82,10 @@ pub struct Grounds {
     /// What is looked up and written down.
     #[serde(default)]
     pub sought: Sought,
+    /// How often calls were made for nothing but their effect, if a number is expected of them that is
+    /// written out.
+    #[serde(default)]
+    pub times: BTreeMap<String, u64>,
 }
 
 /// Which statements of a program say that something is wrong.
@@ -133,6 +137,18 @@ pub fn missed(program: &Program, report_site: &ReportSite, evidence: &Evidence) 
             rest.missed_operations()
         },
     )
+}
+
+/// How often the calls were made for nothing but their effect on which each reporting statement rests.
+pub fn effect_times(
+    program: &Program,
+    report_site: &ReportSite,
+    evidence: &Evidence,
+) -> Vec<BTreeMap<String, u64>> {
+    let evidence = Some(evidence);
+    told(program, report_site, evidence, &|outline, nodes, frames| {
+        Rest::of(outline, nodes).of_frames(frames).effect_times()
+    })
 }
 
 /// What the methods are called on that each reporting statement rests on.

@@ -307,9 +307,9 @@ impl<'a> StatementTree<'a> {
         }
     }
 
-    /// Whether a statement was executed more than once.
-    pub(crate) fn is_repeated(&self, index: usize) -> bool {
-        self.statements[index].times > 1
+    /// How often a statement was executed, as far as a trace shows.
+    pub(crate) fn times(&self, index: usize) -> u64 {
+        self.statements[index].times
     }
 
     /// Whether the condition of a statement went one way at one time and the other at another, as

@@ -3,7 +3,7 @@
 //! right one as well; collections in which one key or constant stands for all; coroutines that
 //! nothing runs; messages that are formatted, and
 //! methods that are awaited, only if nothing fails before; threads that nobody waits for; constants
-//! that are called; what is computed with itself. Goes by names. Called by the judge, which compares a candidate with the script.
+//! that are called; what is computed with itself or made of nothing. Goes by names. Called by the judge, which compares a candidate with the script.
 
 use crate::{
     analysis::names::{ImportedNames, imported_modules},
@@ -269,6 +269,30 @@ pub fn calls_with_too_little(program: &Program) -> bool {
     })
 }
 
+/// Whether a container or a number of the language's own is made of nothing: `list()`.
+pub fn makes_of_nothing(program: &Program) -> bool {
+    const OWN: [&str; 10] = [
+        "bool",
+        "bytes",
+        "dict",
+        "float",
+        "frozenset",
+        "int",
+        "list",
+        "set",
+        "str",
+        "tuple",
+    ];
+    let own = program.defined_names();
+    let mut nodes = program.tree().nodes.iter();
+    nodes.any(|node| {
+        let call = node.node.as_expr_call();
+        let call = call.filter(|call| call.arguments.is_empty());
+        let name = call.and_then(|call| call.func.as_name_expr());
+        name.is_some_and(|name| OWN.contains(&name.id.as_str()) && !own.contains(name.id.as_str()))
+    })
+}
+
 /// Whether something is taken from itself, divided by itself or compared with itself: what comes of it
 /// is known.
 pub fn computes_with_itself(program: &Program) -> bool {
@@ -362,11 +386,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_computed_with_itself_is_known() {
+    fn what_is_computed_with_itself_or_made_of_nothing_is_known() {
         let is = |text: &str| computes_with_itself(&Program::parse(text).unwrap());
         assert!(is("y = x - x\n") && is("y = f(a.b / a.b)\n") && is("assert x == x\n"));
         assert!(!is("y = x + x\n") && !is("y = x - z\n") && !is("y = f() - f()\n"));
         assert!(!is("y = 1 - 1\n"));
+        let is_of_nothing = |text: &str| makes_of_nothing(&Program::parse(text).unwrap());
+        assert!(is_of_nothing("x = len(list())\n") && !is_of_nothing("x = list(y)\n"));
+        assert!(!is_of_nothing("def list(): pass\nx = list()\n"));
     }
 
     #[test]

@@ -4,7 +4,9 @@
 
 use minrepro_reducers::{
     analysis::{
-        decided_otherwise::is_decided_otherwise, observation::Observation, printed::printing,
+        decided_otherwise::{is_decided_otherwise, rests_on_both_ways},
+        observation::Observation,
+        printed::printing,
     },
     trace::evidence::Evidence,
 };
@@ -37,6 +39,8 @@ pub(super) const KIND: Kind = Kind {
 struct BothOutcomes {
     /// Whether the script comes to the report, or asks for it, and goes on.
     goes_on: bool,
+    /// Whether a condition on which the report rests goes one way and the other.
+    goes_both_ways: bool,
     /// Whether the statement that prints the words prints something else, too.
     prints_otherwise: bool,
 }
@@ -66,17 +70,21 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     }
     let evidence = script.evidence()?;
     check.goes_on = evidence.is_some_and(|ran| is_decided_otherwise(program, &site, ran));
-    let applies = check.goes_on || check.prints_otherwise;
+    check.goes_both_ways = evidence.is_some_and(|ran| rests_on_both_ways(program, &site, ran));
+    let applies = check.goes_on || check.goes_both_ways || check.prints_otherwise;
     Ok(applies.then(|| Box::new(check) as Box<dyn Check>))
 }
 
 impl BothOutcomes {
     fn holds(&self, candidate: &Shown<'_>, observed: &Observed<'_>) -> bool {
-        let goes_on = |ran: &Evidence| {
-            let site = candidate.report_site.as_ref();
-            site.is_some_and(|site| is_decided_otherwise(candidate.program, site, ran))
+        let decides = |ran: &Evidence| {
+            let program = candidate.program;
+            candidate.report_site.as_ref().is_some_and(|site| {
+                (!self.goes_on || is_decided_otherwise(program, site, ran))
+                    && (!self.goes_both_ways || rests_on_both_ways(program, site, ran))
+            })
         };
-        (!self.goes_on || observed.evidence.is_none_or(goes_on))
+        observed.evidence.is_none_or(decides)
             && (!self.prints_otherwise || observed.measure.prints_otherwise(observed.stderr))
     }
 }
@@ -91,7 +99,7 @@ impl Observer for BothOutcomes {
     }
 
     fn traces(&self) -> bool {
-        self.goes_on
+        self.goes_on || self.goes_both_ways
     }
 
     fn objection(&self, candidate: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {

@@ -8,8 +8,8 @@ use minrepro_reducers::{
     analysis::{
         aborted::aborted,
         dependence_check::{
-            Grounds, Operations, Receivers, ReportSite, Sought, flow, include, missed, operations,
-            receivers,
+            Grounds, Operations, Receivers, ReportSite, Sought, effect_times, flow, include,
+            missed, operations, receivers,
         },
         observation::Observation,
         watch::{Told, expects_constants, sides, watching, without_numbers},
@@ -102,9 +102,17 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         .unwrap_or_default();
     let compares_alike = told.compares_alike() && !script.is_flaky;
     let mut values = told.nearest;
+    let expects_constants = expects_constants(program, &report_site);
+    let times = evidence.filter(|_| expects_constants).map(|evidence| {
+        let found = effect_times(program, &report_site, evidence).into_iter();
+        found.reduce(|mut all, its| {
+            all.retain(|operation, times| its.get(operation) == Some(times));
+            all
+        })
+    });
     // A computed side may change along with the script, but a written side is true only of the
     // script's own numbers.
-    if !expects_constants(program, &report_site) {
+    if !expects_constants {
         for value in &mut values {
             *value = without_numbers(value).to_owned();
         }
@@ -122,6 +130,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             sides,
             receivers,
             sought: Sought::of(program, &report_site, evidence),
+            times: times.flatten().unwrap_or_default(),
         },
         can_trace: evidence.is_some(),
         compares_alike,
@@ -146,8 +155,10 @@ impl Dependence {
             let grounds = &self.grounds;
             found.any(|(operations, flowing)| {
                 include(operations, &grounds.operations) && include(flowing, &grounds.flow)
-            }) && evidence.is_none_or(|evidence| self.has_missed(shown.program, site, evidence))
-                && grounds.sought.allows(shown.program, site, evidence)
+            }) && evidence.is_none_or(|evidence| {
+                self.has_missed(shown.program, site, evidence)
+                    && self.has_times(shown.program, site, evidence)
+            }) && grounds.sought.allows(shown.program, site, evidence)
                 && self.has_receivers(shown.program, site, evidence)
                 && self.has_sides(shown.program, site, evidence)
         })
@@ -158,6 +169,17 @@ impl Dependence {
         let known = &self.grounds.missed;
         let mut found = missed(program, site, evidence).into_iter();
         known.is_empty() || found.any(|missed| include(&missed, known))
+    }
+
+    /// Whether as much is done as the expected number says.
+    fn has_times(&self, program: &Program, site: &ReportSite, evidence: &Evidence) -> bool {
+        let known = &self.grounds.times;
+        let mut found = effect_times(program, site, evidence).into_iter();
+        known.is_empty()
+            || found.any(|its| {
+                let mut known = known.iter();
+                known.all(|(operation, times)| its.get(operation) == Some(times))
+            })
     }
 
     /// Whether methods are called on all that they must be called on.

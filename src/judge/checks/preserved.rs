@@ -28,7 +28,7 @@ use minrepro_reducers::{
         unchecked::{
             asks_constants, awaits_nothing, calls_constants, calls_with_too_little,
             computes_with_itself, handles_anything, holds_own_lock, leaves_coroutines,
-            logs_wrongly, repeats_a_constant, repeats_a_key, waits_for_no_thread,
+            logs_wrongly, makes_of_nothing, repeats_a_constant, repeats_a_key, waits_for_no_thread,
         },
     },
     syntax::Program,
@@ -124,10 +124,12 @@ enum Oddity {
     WithItself,
     /// Random numbers are drawn each time that a function or a loop runs.
     DrawnEachTime,
+    /// A container or a number of the language's own is made of nothing.
+    MadeOfNothing,
 }
 
 impl Oddity {
-    const ALL: [Self; 24] = [
+    const ALL: [Self; 25] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -152,6 +154,7 @@ impl Oddity {
         Self::Uncallable,
         Self::WithItself,
         Self::DrawnEachTime,
+        Self::MadeOfNothing,
     ];
 
     fn is_in(self, program: &Program) -> bool {
@@ -180,6 +183,7 @@ impl Oddity {
             Self::Uncallable => calls_constants(program),
             Self::WithItself => computes_with_itself(program),
             Self::DrawnEachTime => draws_each_time(program),
+            Self::MadeOfNothing => makes_of_nothing(program),
         }
     }
 
@@ -197,7 +201,7 @@ impl Oddity {
             Self::Unbound => is_compiled_from_text(script.program),
             // A library's own report shows which operator failed, or by which exception.
             Self::RepeatedConstant | Self::Transparent => reports().is_some(),
-            Self::AnyException | Self::WithItself | Self::DrawnEachTime => {
+            Self::AnyException | Self::WithItself | Self::DrawnEachTime | Self::MadeOfNothing => {
                 reports().is_some() && !so_far.has_full_control()
             }
             // A control calls the functions that are passed on.

@@ -94,7 +94,7 @@ mod tests {
         let program = Program::parse(text).unwrap();
         let last = text.lines().count() as u32;
         let mut found = making(&program, &[last], None, None);
-        found.retain(|name| !name.contains("(_)") && name != "in vain");
+        found.retain(|name| !name.contains("(_)") && name != "in vain" && !name.starts_with("no "));
         let expected: Operations = expected.iter().map(|&name| name.to_owned()).collect();
         assert_eq!(found, expected);
     }

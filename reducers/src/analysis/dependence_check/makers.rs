@@ -22,6 +22,8 @@ const DEPTH: usize = 8;
 enum Maker {
     /// A class of a package, by the last part of its name.
     Package(String),
+    /// What a package gives for a name: `getLogger("audit")`.
+    Named(String),
     /// A class of the program.
     Own(String),
     /// It cannot be read from the text.
@@ -61,7 +63,7 @@ impl Receivers {
     pub fn told_apart(mut self) -> Self {
         self.0.retain(|_, makers| {
             let is_ambiguous = makers.len() > 1;
-            makers.retain(|maker| matches!(maker, Maker::Package(_)));
+            makers.retain(|maker| matches!(maker, Maker::Package(_) | Maker::Named(_)));
             is_ambiguous && !makers.is_empty()
         });
         self
@@ -102,10 +104,16 @@ impl MakerSearch<'_, '_> {
                 if let Some(path) = self.imported.path(&call.func) {
                     let name = path.rsplit('.').next().unwrap_or(&path);
                     // A function may be replaced with another that makes the same kind of object.
-                    return if name.starts_with(char::is_uppercase) {
-                        Maker::Package(name.to_owned())
-                    } else {
-                        Maker::Unknown
+                    let given = call.arguments.args.first();
+                    let text = given.and_then(Expr::as_string_literal_expr);
+                    return match text {
+                        _ if name.starts_with(char::is_uppercase) => {
+                            Maker::Package(name.to_owned())
+                        }
+                        Some(text) if name.starts_with("get") => {
+                            Maker::Named(format!("{name} {}", text.value.to_str()))
+                        }
+                        _ => Maker::Unknown,
                     };
                 }
                 match &*call.func {
@@ -200,6 +208,8 @@ run.load(1)
 assert run.steps.rate > run.plan.rate
 ")
         .told_apart();
+        let unknown = "import lib\ndef f(p, s):\n    p.load(2)\n    assert s.rate > p.rate\n";
+        assert!(of(unknown).include(&script));
         let both = "import lib\ns = lib.Steps()\np = lib.Plan(s)\ns.load(1)\np.load(2)\nassert s.rate > p.rate\n";
         assert!(of(both).include(&script));
         assert!(!of(&both.replace("s.load(1)\n", "")).include(&script));
@@ -207,8 +217,10 @@ assert run.steps.rate > run.plan.rate
         let made = "import lib\ndef make():\n    return lib.Steps()\ns = make()\np = lib.Plan(s)\ns.load(1)\np.load(2)\nassert s.rate > p.rate\n";
         assert!(of(made).include(&script));
         assert!(!of(&made.replace("p.load(2)\n", "")).include(&script));
-        let unknown = "import lib\ndef f(p, s):\n    p.load(2)\n    assert s.rate > p.rate\n";
-        assert!(of(unknown).include(&script));
+        let named = "import lib\na = lib.get('a')\nb = lib.get('b')\na.put(1)\nb.put(2)\nassert a.x > b.x\n";
+        let script = of(named).told_apart();
+        assert!(of(named).include(&script));
+        assert!(!of(&named.replace("a.put(1)\n", "")).include(&script));
     }
 
     #[test]

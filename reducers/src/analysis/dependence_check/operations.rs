@@ -108,6 +108,7 @@ impl Rest<'_, '_> {
             // A slice of everything leaves nothing out.
             AnyNodeRef::ExprSlice(it) if it.lower.is_none() && it.upper.is_none() => Vec::new(),
             AnyNodeRef::ExprSlice(_) => vec!["[:]".to_owned()],
+            AnyNodeRef::ExprBoolOp(it) if self.is_making() => vec![it.op.as_str().to_owned()],
             AnyNodeRef::ExprIf(it) => self.truth(&it.test, statement),
             AnyNodeRef::ExprCompare(it) => {
                 // Whether something is `None` is asked of what may be missing.

@@ -6,7 +6,7 @@ mod growth;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Nodes, Operations, passing::Passing};
+use super::{FOR_EFFECT, Nodes, Operations, passing::Passing};
 use crate::{
     analysis::{
         calls::is_of_data,
@@ -213,6 +213,19 @@ impl<'o, 'a> Rest<'o, 'a> {
         self.seen.iter().copied()
     }
 
+    /// How often its calls for nothing but their effect were made, as far as a trace shows.
+    pub(super) fn effect_times(&self) -> BTreeMap<String, u64> {
+        let mut found = BTreeMap::new();
+        for &at in &self.seen {
+            let nodes = self.nodes[at].iter();
+            let operations = nodes.flat_map(|node| self.operation(*node, at));
+            for operation in operations.filter(|operation| operation.ends_with(FOR_EFFECT)) {
+                *found.entry(operation).or_default() += self.outline.times(at);
+            }
+        }
+        found
+    }
+
     /// The dependences of a part of a statement alone.
     pub(crate) fn of_part(self, statement: usize, part: TextRange, frames: &[usize]) -> Side {
         self.grown(Extent::Part, statement, part, frames).of
@@ -233,16 +246,24 @@ impl<'o, 'a> Rest<'o, 'a> {
         self
     }
 
-    /// The operations that made the value of a part of a statement, with those that would have
-    /// changed it, but were not reached.
+    /// The operations that made the value of a part of a statement, and, as such, those that would
+    /// have changed it, but were not reached.
     pub(super) fn making(self, statement: usize, part: TextRange, frames: &[usize]) -> Operations {
         let rest = self.grown(Extent::Value, statement, part, frames);
         let mut operations = rest.of.operations.clone();
+        let mut undone = Operations::new();
         for &statement in &rest.unreached {
             for node in &rest.nodes[statement] {
-                operations.extend(rest.operation(*node, statement));
+                undone.extend(rest.operation(*node, statement));
             }
         }
+        // Whether something is done, only a trace says.
+        let all = if rest.outline.is_traced {
+            undone
+        } else {
+            operations.clone()
+        };
+        operations.extend(all.into_iter().map(|operation| format!("no {operation}")));
         let mut unreached = rest.unreached.iter();
         if !rest.outline.is_traced || unreached.any(|&at| rest.is_called_in_vain(at)) {
             operations.insert("in vain".to_owned());

@@ -37,20 +37,22 @@ fn looked_up(
     })
 }
 
-/// The texts that a program has, but for those by which it looks something up.
+/// The texts that a program has, but for those by which it looks something up, and those with which it
+/// does nothing.
 fn written_down(program: &Program) -> BTreeSet<&str> {
     let nodes = &program.tree().nodes;
-    let look_ups: BTreeSet<_> = nodes
-        .iter()
-        .filter_map(|node| look_up(&node.node))
-        .map(|(range, _)| range.start())
-        .collect();
+    let alone = |node: &AnyNodeRef<'_>| Some(node.as_stmt_expr()?.value.range());
+    let passed_over = nodes.iter().filter_map(|node| {
+        let looked_up = look_up(&node.node).map(|(range, _)| range);
+        looked_up.or_else(|| alone(&node.node))
+    });
+    let passed_over: BTreeSet<_> = passed_over.map(TextRange::start).collect();
     let texts = nodes.iter().filter_map(|node| match node.node {
         AnyNodeRef::ExprStringLiteral(text) => Some(text),
         _ => None,
     });
     texts
-        .filter(|text| !look_ups.contains(&text.range.start()))
+        .filter(|text| !passed_over.contains(&text.range.start()))
         .map(|text| text.value.to_str())
         .collect()
 }
@@ -121,7 +123,10 @@ mod tests {
             "rows = lib.split({'a': {'b': 1}})\nassert rows.get('a')['b']\n"
         ));
         assert!(allows("rows = lib.split({'b': 1})\nassert rows['b']\n"));
-        // It was never there, or is looked for elsewhere.
+        // It was never there, or nothing is done with it, or it is looked for elsewhere.
+        assert!(!allows(
+            "'a'\nrows = lib.split({'b': 1})\nassert rows.get('a')['b']\n"
+        ));
         assert!(!allows(
             "rows = lib.split({'a': 1})\nassert rows.get('a')['b']\n"
         ));
