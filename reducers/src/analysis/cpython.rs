@@ -60,8 +60,7 @@ pub const OWN_WORDS_PATTERN: &str = r"(?x)
     | ^ could\ not\ convert\ string\ to\ float:\ (?: '' )? $
     | ^ can't\ (?: compare | subtract )\ | ^ unhashable\ type: | ^ cannot\ convert\ float\ 
     | \b (?: changed\ size | keys\ changed | mutated )\ during\ iteration $
-    | ^ I/O\ operation\ on\ closed | \b value\ out\ of\ range $
-    | ^ generator\ already\ executing | ^ cannot\ reuse\ already\ awaited
+    | \b value\ out\ of\ range $
     | ^ pop\ from\ (?: an\ )? empty\ \w+ | \b not\ in\ (?: list | deque | tuple ) $
     | ^ (?: substring | subsection )\ not\ found | \barg\ is\ an\ empty\ sequence
     | \biterable\ argument\ is\ empty | \bx\ not\ in\ (?: list | deque | tuple )

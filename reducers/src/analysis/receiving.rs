@@ -52,11 +52,7 @@ pub fn receiving(program: &Program) -> Observation {
     let variables = program.scopes().variables.iter();
     let variables: BTreeSet<&str> = variables.map(|variable| variable.name.as_str()).collect();
     let called_back = called_back(program);
-    let attributes = tree.nodes.iter();
-    let attributes = attributes.filter_map(|node| node.node.as_expr_attribute());
-    // Who sets what the program itself never reads sets up something else.
-    let read = attributes.filter(|attribute| attribute.ctx.is_load());
-    let read: BTreeSet<&str> = read.map(|attribute| attribute.attr.as_str()).collect();
+    let read = read_attributes(tree);
     let mut observation = Observation::default();
     if imported_modules(program).contains("subprocess") {
         observation.children(program);
@@ -94,13 +90,9 @@ pub fn receiving(program: &Program) -> Observation {
             observation.index(subscript.slice.range(), name);
             observation.kind(subscript.value.range(), holder);
         }
-        if let AnyNodeRef::StmtAssign(assign) = node.node
-            && let [Expr::Attribute(target)] = &*assign.targets
-            && !read.contains(target.attr.as_str())
-        {
+        if let Some((attribute, value)) = set_up(node.node, &read) {
             let (before, after) = SETTING;
-            let name = format!("{before}{}{after}", target.attr);
-            observation.kind(assign.value.range(), &name);
+            observation.kind(value.range(), &format!("{before}{attribute}{after}"));
         }
         if let Some((function, value)) = returned(tree, at as u32)
             && called_back.contains(function)
@@ -133,6 +125,25 @@ pub fn receiving(program: &Program) -> Observation {
         }
     }
     observation
+}
+
+/// The attributes that a program reads.
+fn read_attributes<'a>(tree: &Tree<'a>) -> BTreeSet<&'a str> {
+    let nodes = tree.nodes.iter();
+    let attributes = nodes.filter_map(|node| node.node.as_expr_attribute().copied());
+    let read = attributes.filter(|attribute| attribute.ctx.is_load());
+    read.map(|attribute| attribute.attr.as_str()).collect()
+}
+
+/// The attribute that a statement sets, and what to, unless the program reads it: who sets what it never
+/// reads sets up something else.
+fn set_up<'a>(node: AnyNodeRef<'a>, read: &BTreeSet<&str>) -> Option<(&'a str, &'a Expr)> {
+    let assign = node.as_stmt_assign().copied()?;
+    let [Expr::Attribute(target)] = &*assign.targets else {
+        return None;
+    };
+    let name = target.attr.as_str();
+    (!read.contains(name)).then_some((name, &*assign.value))
 }
 
 /// The variable whose truth a statement asks for.

@@ -50,12 +50,16 @@ impl Passing<'_, '_, '_> {
     /// the object does. What is set in a module concerns all that comes of it.
     fn is_set_up(&self, statement: usize, object: TextRange) -> bool {
         let node = self.tree.statements[statement].node;
-        let targets = node.as_stmt_assign().map_or(&[][..], |it| &it.targets);
+        let assign = node.as_stmt_assign();
+        let targets = assign.map_or(&[][..], |assign| &assign.targets);
         let attributes = targets.iter().flat_map(elements);
-        let mut set = attributes
-            .filter_map(Expr::as_attribute_expr)
-            .filter(|it| it.value.range() == object && self.imported.path(&it.value).is_none());
-        set.any(|it| !self.tree.attributes.contains_key(&it.attr.id))
+        let mut set = attributes.filter_map(Expr::as_attribute_expr);
+        set.any(|attribute| {
+            let is_module = self.imported.path(&attribute.value).is_some();
+            attribute.value.range() == object
+                && !is_module
+                && !self.tree.attributes.contains_key(&attribute.attr.id)
+        })
     }
 
     /// Whether a function without a name in a statement only calls a method of an object: whoever
@@ -334,10 +338,12 @@ impl Passing<'_, '_, '_> {
     /// parameters stand: its other arguments, and the object of a method.
     pub(super) fn beside_lambda(&self, statement: usize, parameter: TextRange) -> Vec<TextRange> {
         let nodes = self.nodes[statement].iter();
-        let lambda = nodes.filter_map(|node| node.as_expr_lambda()).find(|it| {
-            let parameters = it.parameters.as_deref();
-            parameters.is_some_and(|its| its.range().contains_range(parameter))
-        });
+        let lambda = nodes
+            .filter_map(|node| node.as_expr_lambda())
+            .find(|lambda| {
+                let parameters = lambda.parameters.as_deref();
+                parameters.is_some_and(|its| its.range().contains_range(parameter))
+            });
         let Some(lambda) = lambda else {
             return Vec::new();
         };
