@@ -66,11 +66,8 @@ pub fn receiving(program: &Program) -> Observation {
         if let AnyNodeRef::ExprCompare(compare) = node.node
             && !is_in_text()
         {
-            let left = [(&compare.ops[0], &*compare.left)];
-            let sides = left
-                .into_iter()
-                .chain(compare.ops.iter().zip(&compare.comparators));
-            for (operator, side) in sides {
+            observation.operand(compare.left.range(), compare.ops[0].as_str());
+            for (operator, side) in compare.ops.iter().zip(&compare.comparators) {
                 observation.operand(side.range(), operator.as_str());
             }
         }

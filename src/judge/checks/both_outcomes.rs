@@ -60,6 +60,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     };
     let mut check = BothOutcomes::default();
+    // Which of its outputs a statement prints when, no trace shows.
     let observing = printing(program).text(program);
     let observing = observing.filter(|_| probe.measure.is_printed());
     if let Some(job) = observing.and_then(|text| probe.changed_job(program, text)) {
@@ -77,6 +78,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 
 impl BothOutcomes {
     fn holds(&self, candidate: &Shown<'_>, observed: &Observed<'_>) -> bool {
+        // A run that is not traced says nothing of conditions.
         let decides = |ran: &Evidence| {
             let program = candidate.program;
             candidate.report_site.as_ref().is_some_and(|site| {

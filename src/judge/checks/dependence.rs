@@ -2,7 +2,7 @@
 //! program can raise, print or exit. So the reporting statement must still depend on the operations
 //! that it depends on in the original script, and its condition on the same values.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minrepro_reducers::{
     analysis::{
@@ -103,13 +103,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let compares_alike = told.compares_alike() && !script.is_flaky;
     let mut values = told.nearest;
     let expects_constants = expects_constants(program, &report_site);
-    let times = evidence.filter(|_| expects_constants).map(|evidence| {
-        let found = effect_times(program, &report_site, evidence).into_iter();
-        found.reduce(|mut all, its| {
-            all.retain(|operation, times| its.get(operation) == Some(times));
-            all
-        })
-    });
+    let counted = evidence.filter(|_| expects_constants);
+    let times = counted.map(|evidence| common_times(program, &report_site, evidence));
     // A computed side may change along with the script, but a written side is true only of the
     // script's own numbers.
     if !expects_constants {
@@ -130,12 +125,26 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             sides,
             receivers,
             sought: Sought::of(program, &report_site, evidence),
-            times: times.flatten().unwrap_or_default(),
+            times: times.unwrap_or_default(),
         },
         can_trace: evidence.is_some(),
         compares_alike,
         aborted: evidence.map_or_else(BTreeSet::new, |evidence| aborted(program, evidence)),
     })))
+}
+
+/// How often the same calls were made for nothing else, whichever statement reports the bug.
+fn common_times(
+    program: &Program,
+    report_site: &ReportSite,
+    evidence: &Evidence,
+) -> BTreeMap<String, u64> {
+    let found = effect_times(program, report_site, evidence).into_iter();
+    let common = found.reduce(|mut all, its| {
+        all.retain(|operation, times| its.get(operation) == Some(times));
+        all
+    });
+    common.unwrap_or_default()
 }
 
 fn recall(findings: &Value) -> Option<Box<dyn Check>> {
@@ -173,6 +182,7 @@ impl Dependence {
 
     /// Whether as much is done as the expected number says.
     fn has_times(&self, program: &Program, site: &ReportSite, evidence: &Evidence) -> bool {
+        // More or fewer of them would give another number, with or without the bug.
         let known = &self.grounds.times;
         let mut found = effect_times(program, site, evidence).into_iter();
         known.is_empty()

@@ -45,6 +45,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     }
     let calls = script.library_calls()?;
     let told = calls.iter().flat_map(|calls| &calls.told);
+    // Each run must say it: one that does not compares something else.
     let found: Option<Vec<_>> = told.map(|told| differing(told)).collect();
     let found = found.filter(|found| !found.is_empty());
     Ok(found.and_then(|found| {
