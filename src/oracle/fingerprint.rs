@@ -363,9 +363,12 @@ fn functions<'a>(
 }
 
 /// The words in the lines of a message below the first, without names and data: without quoted
-/// text, and without words that hold a digit, a dot or an underscore.
+/// text, and without words that hold a digit, a dot or an underscore. What a C++ compiler says is
+/// compared by its error.
 fn details(message: &str) -> BTreeSet<String> {
-    plain_words(message.lines().skip(1)).into_iter().collect()
+    let lines = message.lines().skip(1);
+    let own = lines.take_while(|line| !messages::is_of_cpp_compiler(line));
+    plain_words(own).into_iter().collect()
 }
 
 /// Whether a library warned that its check needs more precise numbers than it got.

@@ -41,6 +41,13 @@ pub fn cpp_error(message: &str) -> Option<String> {
     Some(unquoted.collect::<Vec<_>>().join(" … ").trim().to_owned())
 }
 
+/// Whether a line of a message is one of what a C++ compiler says. What it warns of in headers depends
+/// on whether they were compiled before.
+pub fn is_of_cpp_compiler(line: &str) -> bool {
+    const SAYING: [&str; 3] = [CPP_ERROR, ": warning: ", ": note: "];
+    line.starts_with("In file included from") || SAYING.iter().any(|said| line.contains(said))
+}
+
 /// The text between the place and the words of a C++ compiler's error.
 const CPP_ERROR: &str = ": error: ";
 
@@ -423,6 +430,12 @@ mod tests {
         let expected = "… was not declared in …";
         assert_eq!(cpp_error(message).as_deref(), Some(expected));
         assert_eq!(cpp_error("error: none"), None);
+        let said = message.lines().filter(|line| is_of_cpp_compiler(line));
+        assert_eq!(said.count(), 1);
+        assert!(is_of_cpp_compiler(
+            "a.h:2:1: warning: overflow in conversion"
+        ));
+        assert!(is_of_cpp_compiler("In file included from a.h:2,"));
     }
 
     #[test]
