@@ -363,10 +363,11 @@ fn functions<'a>(
 }
 
 /// The words in the lines of a message below the first, without names and data: without quoted
-/// text, and without words that hold a digit, a dot or an underscore. What a C++ compiler says is
-/// compared by its error.
+/// text, and without words that hold a digit, a dot or an underscore. A line that only names a backend
+/// is above the first, and what a C++ compiler says is compared by its error.
 fn details(message: &str) -> BTreeSet<String> {
-    let lines = message.lines().skip(1);
+    let is_headed = message.lines().next().is_some_and(messages::names_backend);
+    let lines = message.lines().skip(1 + usize::from(is_headed));
     let own = lines.take_while(|line| !messages::is_of_cpp_compiler(line));
     plain_words(own).into_iter().collect()
 }
