@@ -74,13 +74,7 @@ impl Producer {
 /// Whether an executed statement of a program is such a producer. Without evidence every statement
 /// counts as executed.
 pub fn produces(program: &Program, producer: &Producer, evidence: Option<&Evidence>) -> bool {
-    let tree = evidence.map_or_else(
-        || StatementTree::untraced(program),
-        |evidence| StatementTree::of(program, evidence),
-    );
-    let mut producing = producing(&tree, producer).into_iter();
-    producing
-        .any(|statement| tree.statements[statement].is_executed || is_handed_on(&tree, statement))
+    produces_before(program, producer, &[], evidence)
 }
 
 /// Whether an executed statement of a program is such a producer, other than by asking for what is
