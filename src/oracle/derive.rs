@@ -28,6 +28,11 @@ pattern!(
     EXCEPTION_NAME,
     r"(?:^|[^\w])[A-Za-z_][\w.]*(?:Error|Exception)\b"
 );
+// `ValueError: no such row` and the like.
+pattern!(
+    EXCEPTION_HEAD,
+    r"^\s*(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception)\s*:"
+);
 pattern!(
     LOUD_WORD,
     r"\b(?:ERROR|BUG|FAIL(?:ED|URE|S)?|MISMATCH|INCORRECT|WRONG)\b"
@@ -137,8 +142,12 @@ fn of_output(outcomes: &[Outcome], end: End) -> Result<Vec<Part>, NotDerivable> 
             .map(|part| vec![part])
             .ok_or(NotDerivable::Passes);
     };
-    let last = || pattern(outcomes, |outcome| last_line(&outcome.stderr.text())).map(Part::Stderr);
-    let sign = on_stderr.or_else(last).or(on_stdout);
+    let last =
+        |text: fn(&Outcome) -> String| pattern(outcomes, |outcome| last_line(&text(outcome)));
+    let sign = on_stderr
+        .or_else(|| last(|outcome| outcome.stderr.text().into_owned()).map(Part::Stderr))
+        .or(on_stdout)
+        .or_else(|| last(|outcome| outcome.stdout.text().into_owned()).map(Part::Stdout));
     Ok([Part::Exit(vec![status])].into_iter().chain(sign).collect())
 }
 
@@ -173,8 +182,9 @@ fn last_line(text: &str) -> Option<String> {
 
 /// The line of a program's output that reports an error most plainly: the headline of a printed
 /// traceback, the name of an exception, a capitalized word, a word at its head, a word; the last one
-/// of a kind. If the program ends well, a word in the midst of other lines may stand for anything, such as an error
-/// that the script expects.
+/// of a kind. If the program ends well, a word in the midst of other lines may stand for anything,
+/// such as an error that the script expects. If it does not, so may a word in the midst of a line:
+/// what such a program prints last says why it ends.
 fn error_line(text: &str, end: End) -> Option<String> {
     if let Some(exception) = traceback::parse_all(text).last() {
         let lines = informative_lines(&exception.message);
@@ -185,10 +195,13 @@ fn error_line(text: &str, end: End) -> Option<String> {
         .filter(|line| !NO_ERRORS.is_match(line))
         .collect();
     let last_with = |sign: &Regex| lines.iter().rposition(|line| sign.is_match(line));
-    let plain: [&Regex; 3] = [&EXCEPTION_NAME, &LOUD_WORD, &HEADED];
-    let found = plain.into_iter().find_map(last_with).or_else(|| {
-        let may_stand_here = |at: &usize| end != End::Exit(0) || *at + 1 == lines.len();
-        last_with(&ERROR_WORD).filter(may_stand_here)
+    let plain: &[&Regex] = match end {
+        End::Exit(1..) => &[&EXCEPTION_HEAD, &LOUD_WORD, &HEADED],
+        _ => &[&EXCEPTION_NAME, &LOUD_WORD, &HEADED],
+    };
+    let found = plain.iter().copied().find_map(last_with).or_else(|| {
+        let is_last = |at: &usize| *at + 1 == lines.len();
+        last_with(&ERROR_WORD).filter(is_last)
     });
     found.map(|at| lines.swap_remove(at))
 }
@@ -214,7 +227,12 @@ mod tests {
             assert_eq!(of(text, 0), "load failed");
         }
         assert_eq!(of("load failed\n2: ok\n", 0), "");
-        assert_eq!(of("load failed\n2: ok\n", 1), "load failed");
+        assert_eq!(of("load failed\n2: ok\n", 1), "");
+        assert_eq!(of("load failed\n", 1), "load failed");
+        assert_eq!(of("caught a ValueError\nROW LOST\n", 1), "");
+        for plain in ["MISMATCH at 3", "a.RowError: no row", "Error: no row"] {
+            assert_eq!(of(&format!("{plain}\ndone\n"), 1), plain);
+        }
         for plain in ["MISMATCH at 3", "caught a ValueError", "Error: no row"] {
             assert_eq!(of(&format!("{plain}\ndone\n"), 0), plain);
         }

@@ -158,6 +158,20 @@ pub(crate) fn reads_command_line(name: &str) -> bool {
     OF_COMMAND_LINES.contains(&name)
 }
 
+/// Whether a program itself writes the command line that it parses.
+pub(crate) fn gives_command_line(program: &Program) -> bool {
+    let nodes = program.tree().nodes.iter();
+    let mut calls = nodes.filter_map(|node| node.node.as_expr_call());
+    calls.any(|call| {
+        let is_parsing = matches!(
+            callee_name(&call.func),
+            Some("parse_args" | "parse_known_args")
+        );
+        let line = call.arguments.find_argument_value("args", 0);
+        is_parsing && line.is_some_and(|line| line.as_list_expr().is_some_and(|it| !it.is_empty()))
+    })
+}
+
 /// Methods of data that no package makes: texts, collections, files.
 const METHODS_OF_DATA: [&str; 37] = [
     "add",

@@ -4,6 +4,7 @@
 use crate::{
     analysis::{
         assignments::assigned_values,
+        calls::callee_name,
         dependence_check::{Nodes, ReportSite, Rest, told},
         statement_tree::StatementTree,
     },
@@ -27,7 +28,9 @@ pub fn is_decided(program: &Program, report_site: &ReportSite) -> bool {
         // themselves.
         let decides = |&frame: &usize| {
             let node = tree.statements[frame].node;
-            let is_said = matches!(report_site, ReportSite::Words(_)) || node.is_stmt_raise();
+            let is_said = matches!(report_site, ReportSite::Words(_))
+                || node.is_stmt_raise()
+                || nodes[frame].iter().any(is_plain_exit);
             let mut nodes = nodes[frame].iter();
             !is_said
                 || nodes.any(|node| {
@@ -39,6 +42,16 @@ pub fn is_decided(program: &Program, report_site: &ReportSite) -> bool {
             || loops.any(|stmt| is_filtered(program, &stmt.iter, DEPTH))
     });
     found.contains(&true)
+}
+
+/// Whether a node ends the program with a status that is written out.
+fn is_plain_exit(node: &AnyNodeRef<'_>) -> bool {
+    const ENDING: [&str; 4] = ["exit", "_exit", "quit", "SystemExit"];
+    node.as_expr_call().is_some_and(|call| {
+        let mut arguments = call.arguments.args.iter();
+        callee_name(&call.func).is_some_and(|name| ENDING.contains(&name))
+            && arguments.all(Expr::is_literal_expr)
+    })
 }
 
 /// Whether each statement that makes a report is no more than the print of a text, which the
@@ -150,6 +163,9 @@ mod tests {
         };
         assert!(raised("if x:\n    raise E\n") && !raised("raise E\n"));
         assert!(raised("t.assertEqual(x, y)\n"));
+        let exits = |text: &str| is_decided(&Program::parse(text).unwrap(), &ReportSite::Exit);
+        assert!(exits("if x:\n    sys.exit(1)\n") && exits("sys.exit(x > 1)\n"));
+        assert!(exits("x = 0\nif y: x = 1\nsys.exit(x)\n") && !exits("sys.exit(1)\n"));
     }
 
     #[test]

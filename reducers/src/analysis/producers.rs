@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 
 pub use asked::{
     added_to, asks_for_missing, asserted_call, attributes_asked_again, attributes_asked_for,
-    attributes_read, counterparts, missing_name, owner_class, quoted_names,
+    attributes_read, class_that_asks, counterparts, missing_name, owner_class, quoted_names,
 };
-pub use in_class::stores_in_class;
+pub use in_class::{has_field, special_stores, stores_in_class};
 use kinds::{
-    binding, called, calling, elements, giving, is_in_class_body, mentioning, naming, standing,
-    storing,
+    binding, called, calling, defining, elements, giving, is_in_class_body, mentioning, naming,
+    standing, storing,
 };
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,8 @@ pub enum Producer {
     Value(String),
     /// One that binds this name.
     Binding(String),
+    /// One of the body of a class that defines this name.
+    Field(String),
     /// One that stores something under this key, or mentions it where it is not looked up.
     Key(String),
     /// One that calls this method with something to store, or hands it on to be called.
@@ -61,6 +63,7 @@ impl Producer {
             Self::Store(name)
             | Self::Value(name)
             | Self::Binding(name)
+            | Self::Field(name)
             | Self::Key(name)
             | Self::Call(name)
             | Self::Called(name)
@@ -198,6 +201,7 @@ fn producing(tree: &StatementTree<'_>, producer: &Producer) -> BTreeSet<usize> {
             storing
         }
         Producer::Binding(name) => binding(tree, name),
+        Producer::Field(name) => defining(tree, name).collect(),
         Producer::Key(name) => &storing(tree, name) | &mentioning(tree, name),
         Producer::Call(name) => calling(tree, name),
         Producer::Called(name) => called(tree, name),
@@ -394,6 +398,8 @@ mod tests {
         let program = Program::parse(text).unwrap();
         let asked = attributes_asked_again(&program, &[5, 3, 3]);
         assert_eq!(asked.into_iter().collect::<Vec<_>>(), ["f"]);
+        assert_eq!(class_that_asks(&program, &[5, 3]).as_deref(), Some("A"));
+        assert_eq!(class_that_asks(&program, &[3, 5]), None);
     }
 
     #[test]

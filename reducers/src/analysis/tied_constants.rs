@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::{dependence_check::ReportSite, watch::nearest_operands},
+    analysis::{calls::callee_name, dependence_check::ReportSite, watch::nearest_operands},
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange,
+        AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{Arguments, Expr, Operator},
     },
 };
@@ -52,6 +52,57 @@ pub fn are_tied(known: &Ties, candidate: &Program, report_site: &ReportSite) -> 
         let both = compared.get(place).zip(others.get(other));
         both.is_none_or(|(numbers, others)| !numbers.is_disjoint(others))
     })
+}
+
+/// Whether each text that a report expects, as it is written out, stands elsewhere as well: what comes
+/// back was given before. None if it expects no text.
+pub fn expects_known_texts(program: &Program, report_site: &ReportSite) -> Option<bool> {
+    let written = nearest_operands(program, report_site)
+        .into_iter()
+        .filter(|operand| is_written_out(program, *operand));
+    let expected: Vec<(TextRange, &str)> =
+        written.flat_map(|range| texts(program, range)).collect();
+    let nodes = program.tree().nodes.iter();
+    // What a report says is not given to anybody.
+    let reports: Vec<TextRange> = nodes
+        .filter_map(|node| match node.node {
+            AnyNodeRef::StmtAssert(it) => it.msg.as_ref().map(|message| message.range()),
+            AnyNodeRef::StmtRaise(it) => Some(it.range),
+            AnyNodeRef::ExprCall(it) if callee_name(&it.func) == Some("print") => Some(it.range),
+            _ => None,
+        })
+        .collect();
+    let all = texts(program, TextRange::up_to(TextSize::of(program.text())));
+    let given =
+        all.filter(|(range, _)| !reports.iter().any(|report| report.contains_range(*range)));
+    let given: Vec<(TextRange, &str)> = given.collect();
+    let is_given = |(range, text): &(TextRange, &str)| {
+        let mut others = given.iter().filter(|(other, _)| other != range);
+        others.any(|(_, other)| other == text || text.len() > 1 && other.contains(text))
+    };
+    (!expected.is_empty()).then(|| expected.iter().all(is_given))
+}
+
+/// Whether a part of a program holds nothing but constants.
+fn is_written_out(program: &Program, part: TextRange) -> bool {
+    let mut nodes = program.tree().within(part);
+    nodes.all(|node| match node.as_expr_ref() {
+        None => true,
+        Some(expr) => {
+            expr.is_literal_expr()
+                || expr.is_list_expr()
+                || expr.is_tuple_expr()
+                || expr.is_set_expr()
+                || expr.is_dict_expr()
+        }
+    })
+}
+
+/// The texts that a part of a program writes out.
+fn texts(program: &Program, part: TextRange) -> impl Iterator<Item = (TextRange, &str)> {
+    let nodes = program.tree().within(part);
+    let texts = nodes.filter_map(|node| node.as_expr_string_literal().copied());
+    texts.map(|text| (text.range, text.value.to_str()))
 }
 
 /// The indices of the elements in the nearest condition of a report.
@@ -314,6 +365,28 @@ mod tests {
         let comes_back = |text: &str| come_back(&known, &of(text));
         assert!(comes_back("f(x=8)\nassert a.x == 8\n"));
         assert!(!comes_back("f(x=8)\nassert a.x == 5\n") && !comes_back("assert a['z'] == 7\n"));
+    }
+
+    #[test]
+    fn what_is_expected_was_given_before() {
+        let of = |text: &str| {
+            let program = Program::parse(text).unwrap();
+            let line = text.lines().count() as u32;
+            expects_known_texts(&program, &ReportSite::Raised(vec![line]))
+        };
+        assert_eq!(
+            of("f(name='bob')\nx = g()\nassert x == ['bob'], x\n"),
+            Some(true)
+        );
+        assert_eq!(
+            of("f('ann, bob')\nx = g()\nassert 'bob' in x\n"),
+            Some(true)
+        );
+        assert_eq!(
+            of("f('ann')\nx = g()\nassert x == ['bob'], 'no bob'\n"),
+            Some(false)
+        );
+        assert_eq!(of("f('ann')\nx = g()\nassert x == h('bob')\n"), None);
     }
 
     #[test]

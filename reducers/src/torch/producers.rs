@@ -28,6 +28,9 @@ pub fn giving(message: &str) -> &'static [&'static str] {
     if message.contains("does not require grad") {
         return &["requires_grad", "requires_grad_", "Parameter", "nn"];
     }
+    if message.contains("Cannot copy out of meta tensor") {
+        return &["load_state_dict", "to_empty", "copy_"];
+    }
     if message.contains("Could not run 'quantized::") {
         return &[
             "QuantStub",

@@ -14,7 +14,8 @@ use minrepro_reducers::{
         polarity::{Answers, answers, are_kept, reports_failure},
         same_sides::{compares_alike, compares_with_itself},
         tied_constants::{
-            Ties, are_one_number, are_tied, come_back, indices, one_variable, round_trips, ties,
+            Ties, are_one_number, are_tied, come_back, expects_known_texts, indices, one_variable,
+            round_trips, ties,
         },
         truth_tests::OnlyCompared,
         watch::{asked, expects_constants, operands, sides, written_elements},
@@ -77,6 +78,9 @@ struct Comparison {
     keywords: Keywords,
     /// The numbers that the condition shares with calls and indices elsewhere.
     ties: Ties,
+    /// Whether the texts that it expects stand elsewhere as well.
+    #[serde(default)]
+    expects_known_texts: bool,
     /// The places in which it reads one variable.
     #[serde(default)]
     one_variable: Ties,
@@ -212,6 +216,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             round_trips(program),
         )
     };
+    let expects_known_texts = !is_controlled && expects_known_texts(program, &site) == Some(true);
     let check = Comparison {
         polarity: reports_failure(program, &site),
         answers: answers(program),
@@ -226,6 +231,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         signatures,
         keywords,
         ties,
+        expects_known_texts,
         one_variable,
         computing: computing(program),
         round_trips,
@@ -289,6 +295,7 @@ impl Comparison {
             }
         }
         if !are_tied(&self.ties, program, site)
+            || self.expects_known_texts && expects_known_texts(program, site) == Some(false)
             || !are_one_number(&self.one_variable, program)
             || !(self.is_controlled || go_on_computing(&self.computing, program))
             || self.written < written_elements(program, site)

@@ -19,7 +19,7 @@ use super::{
     },
     automatic_control::is_exact,
 };
-use crate::oracle::{Unfound, Verdict};
+use crate::oracle::Verdict;
 
 pub(super) const KIND: Kind = Kind {
     id: "near-keys",
@@ -41,8 +41,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let exception = script
         .showing
         .and_then(|showing| showing.exception.as_ref());
-    let sought = exception.and_then(Unfound::of);
-    let has_key = sought.is_some_and(|sought| sought.key().is_some());
+    let has_key = exception.is_some_and(|raised| raised.short_class() == "KeyError");
     if !has_key || so_far.has_full_control() || is_exact(so_far) {
         return Ok(None);
     }

@@ -11,13 +11,15 @@ use minrepro_reducers::{
         lost_values::lost_values,
         producers::{
             Producer, added_to, asserted_call, attributes_asked_again, attributes_asked_for,
-            attributes_read, counterparts, declares, is_to_produce, missing_name, produces,
-            produces_before, quoted_names, reaches, stores_in_class,
+            attributes_read, class_that_asks, counterparts, declares, has_field, is_to_produce,
+            missing_name, produces, produces_before, quoted_names, reaches, special_stores,
+            stores_in_class,
         },
         quoted_lines::quoted_lines,
     },
     syntax::Program,
     torch::producers::{giving, made_by, stored_by},
+    trace::evidence::Evidence,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -64,6 +66,9 @@ struct Producers {
     /// Whether the failing statement depends on it.
     #[serde(default)]
     is_reaching: bool,
+    /// The special methods by which the class of the object stores it.
+    #[serde(default)]
+    special: BTreeSet<String>,
 }
 
 /// How a missing value is stored.
@@ -74,12 +79,15 @@ enum Way {
     Anywhere,
     /// By the class of the object that lacks it. That its statements do not run may be the bug.
     InClass,
+    /// By a statement of that class that runs.
+    RunInClass,
     /// By a function that is called, or handed on to be, and has not come to it.
     Later,
 }
 
 /// Applies if the script stores the value that the failure reports as missing, and a library had
 /// access to it: if the script's own code does not find a value in its own objects, nobody lost it.
+/// The class of such an object goes on storing it all the same.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     if script.is_flaky || matches!(probe.measure, Measure::Test(_)) {
@@ -97,7 +105,8 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let mut producers = failure.map_or_else(Vec::new, |raised| {
         let given = [
             quoted(program, raised),
-            lost_by_library(program, raised),
+            lost(program, raised),
+            refused_field(program, raised),
             not_given_back(program, raised),
             too_short(program, raised),
             not_called(program, raised),
@@ -128,13 +137,21 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     // Whether one of them ran before the failure, only a trace says.
     let evidence = script.evidence()?;
     let can_trace = evidence.is_some();
-    let class = failure.and_then(lacking_class);
+    let class = failure.and_then(|raised| {
+        let is_endless = raised.short_class() == "RecursionError";
+        let asking = is_endless.then(|| class_that_asks(program, &own_lines(raised)));
+        lacking_class(raised).or(asking.flatten())
+    });
+    let is_lost_by_library = failure.is_some_and(|raised| is_lost_by_library(program, raised));
     let checks = producers.into_iter().map(|producer| {
-        let is_in_class = class
-            .as_ref()
-            .is_some_and(|class| is_in_class(program, &producer, class));
+        let is_in_class = |evidence| {
+            let class = class.as_ref();
+            class.is_some_and(|class| is_in_class(program, &producer, class, evidence))
+        };
         // Where its class stores it, no other store will do.
-        let way = if is_in_class {
+        let way = if evidence.is_some() && is_lost_by_library && is_in_class(evidence) {
+            Some(Way::RunInClass)
+        } else if is_in_class(None) || matches!(producer, Producer::Field(_)) {
             Some(Way::InClass)
         } else if produces_before(program, &producer, &failing, evidence) {
             Some(Way::Anywhere)
@@ -145,6 +162,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             way,
             is_declared: declares(program, &producer),
             is_reaching: reaches(program, &producer, &failing),
+            special: special(program, &producer, class.as_deref()),
             producer,
             can_trace,
         }
@@ -153,9 +171,28 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     Ok(checks.next().map(|check| Box::new(check) as Box<dyn Check>))
 }
 
-/// Whether a class stores what its objects lack.
-fn is_in_class(program: &Program, producer: &Producer, class: &str) -> bool {
-    matches!(producer, Producer::Store(name) if stores_in_class(program, name, class))
+/// The class of the object in which a candidate misses something.
+fn class_of(shown: &Shown<'_>) -> Option<String> {
+    let asking = || class_that_asks(shown.program, &shown.failed_at);
+    shown.lacking_class.clone().or_else(asking)
+}
+
+/// Whether a class stores what its objects lack, by a statement that runs.
+fn is_in_class(
+    program: &Program,
+    producer: &Producer,
+    class: &str,
+    evidence: Option<&Evidence>,
+) -> bool {
+    matches!(producer, Producer::Store(name) if stores_in_class(program, name, class, evidence))
+}
+
+/// The special methods by which a class stores what its objects lack.
+fn special(program: &Program, producer: &Producer, class: Option<&str>) -> BTreeSet<String> {
+    match (producer, class) {
+        (Producer::Store(name), Some(class)) => special_stores(program, name, class),
+        _ => BTreeSet::new(),
+    }
 }
 
 /// The code that may have stored the value that is `None`, or the element that a queue lacks.
@@ -175,14 +212,22 @@ fn none_in_place(program: &Program, exception: &Exception) -> Vec<Producer> {
     stored.collect()
 }
 
-/// The code that stores the value that an exception reports as missing, if a library is involved:
-/// the library raises it, or the object is not of one of the script's own classes, or it depends on
-/// a value from a library.
-fn lost_by_library(program: &Program, exception: &Exception) -> Option<Producer> {
-    let is_foreign = is_of_foreign_class(program, exception);
-    let is_of_library = || !packages(program, &own_lines(exception), None).is_empty();
-    if !is_foreign && !is_in_library(exception) && !is_of_library() {
-        return None;
+/// Whether a library is involved in the loss of what an exception reports as missing: the library
+/// raises it, or the object is not of one of the script's own classes, or it depends on a value from
+/// a library.
+fn is_lost_by_library(program: &Program, exception: &Exception) -> bool {
+    is_of_foreign_class(program, exception)
+        || is_in_library(exception)
+        || !packages(program, &own_lines(exception), None).is_empty()
+}
+
+/// The code that stores the value that an exception reports as missing, if a library is involved, or
+/// the object is of a class that stores it.
+fn lost(program: &Program, exception: &Exception) -> Option<Producer> {
+    if !is_lost_by_library(program, exception) {
+        let class = lacking_class(exception)?;
+        let name = missing_name(&exception.class, &exception.message)?;
+        return stores_in_class(program, &name, &class, None).then_some(Producer::Store(name));
     }
     let mut all = exception.chain.iter().chain([exception]).rev();
     all.find_map(|raised| {
@@ -322,8 +367,17 @@ fn bound_elsewhere(exception: &Exception) -> Option<Producer> {
 fn hidden(program: &Program, exception: &Exception) -> Option<Producer> {
     let (class, method) = cpython::missing_protocol(&exception.message)?;
     let is_hidden =
-        exception.short_class() == "TypeError" && stores_in_class(program, method, class);
+        exception.short_class() == "TypeError" && stores_in_class(program, method, class, None);
     is_hidden.then(|| Producer::Store(method.to_owned()))
+}
+
+/// The code that gives a class the field that it does not know when it is called.
+fn refused_field(program: &Program, exception: &Exception) -> Option<Producer> {
+    let line = own_lines(exception).pop()?;
+    let is_refused = exception.short_class() == "TypeError"
+        && exception.message.contains(cpython::UNEXPECTED_KEYWORD);
+    let name = cpython::quoted(&exception.message).filter(|_| is_refused)?;
+    has_field(program, name, line).then(|| Producer::Field(name.to_owned()))
 }
 
 /// The code that gives a value the property that it lacks.
@@ -349,10 +403,17 @@ impl Check for Producers {
     }
 
     fn review_without_runs(&self, shown: &Shown<'_>) -> Option<Verdict> {
-        let asks_class = self.way == Some(Way::InClass);
-        let class = shown.lacking_class.as_ref().filter(|_| asks_class);
-        let is_elsewhere =
-            class.is_some_and(|class| !is_in_class(shown.program, &self.producer, class));
+        let asks_class = matches!(self.way, Some(Way::InClass | Way::RunInClass));
+        let class = class_of(shown).filter(|_| asks_class);
+        let is_elsewhere = class
+            .as_deref()
+            .is_some_and(|class| !is_in_class(shown.program, &self.producer, class, None));
+        let its = special(shown.program, &self.producer, class.as_deref());
+        let lacks_method = class.is_some() && !self.special.is_subset(&its);
+        let lacks_field = match (&self.producer, shown.failed_at.last()) {
+            (Producer::Field(name), Some(&line)) => !has_field(shown.program, name, line),
+            _ => false,
+        };
         let is_apart = self.is_reaching
             && !shown.failed_at.is_empty()
             && !reaches(shown.program, &self.producer, &shown.failed_at);
@@ -362,8 +423,14 @@ impl Check for Producers {
             && !is_to_produce(shown.program, &self.producer, failed_at, None);
         let only_asks =
             self.way.is_some() && !produces_before(shown.program, &self.producer, failed_at, None);
-        (is_elsewhere || is_apart || never_comes || only_asks || self.is_hopeless(shown.program))
-            .then_some(Verdict::Vacuous)
+        (is_elsewhere
+            || lacks_field
+            || lacks_method
+            || is_apart
+            || never_comes
+            || only_asks
+            || self.is_hopeless(shown.program))
+        .then_some(Verdict::Vacuous)
     }
 
     fn is_hopeless(&self, program: &Program) -> bool {
@@ -376,6 +443,7 @@ impl Check for Producers {
         Some(match self.producer {
             Producer::Called(_) => format!("it calls `{name}`"),
             Producer::Binding(_) => format!("it binds `{name}`"),
+            Producer::Field(_) => format!("its class has a field `{name}`"),
             _ => format!("it stores the missing value by `{name}`"),
         })
     }
@@ -388,6 +456,9 @@ impl Check for Producers {
             }
             Producer::Line(_) => format!("runs `{name}`, which a text quotes"),
             Producer::Binding(_) => format!("binds `{name}`, which is not found"),
+            Producer::Field(_) => {
+                format!("gives a class the field `{name}`, which it then refuses")
+            }
             Producer::Value(_) => format!("stores `{name}`, which is `None` later"),
             Producer::Names(_) => format!("names `{name}`, and its value is missing later"),
             Producer::Call(_) => {
@@ -421,6 +492,10 @@ impl Producers {
             // The store itself did not run in the script either.
             if self.way == Some(Way::Later) {
                 is_to_produce(shown.program, &self.producer, &shown.failed_at, Some(&ran))
+            } else if self.way == Some(Way::RunInClass) {
+                class_of(shown).is_some_and(|class| {
+                    is_in_class(shown.program, &self.producer, &class, Some(&ran))
+                })
             } else {
                 let failed_at = &shown.failed_at;
                 produces_before(shown.program, &self.producer, failed_at, Some(&ran))

@@ -200,7 +200,7 @@ impl Rest<'_, '_> {
             };
             return object().filter(|_| is_object);
         }
-        let is_input = reads_command_line(name);
+        let is_input = reads_command_line(name) && !self.gives_command_line;
         // A field of a class is declared, not computed.
         let is_declaration = node.is_stmt_ann_assign() && matches!(name.as_str(), "field" | "ib");
         // The call that fails or reports gives back nothing that anybody could use, so it makes no

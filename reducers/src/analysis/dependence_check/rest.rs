@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{FOR_EFFECT, Nodes, Operations, passing::Passing};
 use crate::{
     analysis::{
-        calls::is_of_data,
+        calls::{gives_command_line, is_of_data},
         dependence_graph::DependenceGraph,
         names::{ImportedNames, is_installed},
         statement_tree::StatementTree,
@@ -90,6 +90,8 @@ pub(crate) struct Rest<'o, 'a> {
     pub(super) graph: DependenceGraph<'o, 'a>,
     pub(super) nodes: &'o Nodes<'a>,
     pub(super) imported: ImportedNames<'a>,
+    /// Whether the program itself writes the command line that it parses.
+    pub(super) gives_command_line: bool,
     seen: BTreeSet<usize>,
     variables: BTreeSet<usize>,
     attributes: BTreeSet<Name>,
@@ -123,6 +125,7 @@ impl<'o, 'a> Rest<'o, 'a> {
             graph: DependenceGraph::of(outline),
             nodes,
             imported: ImportedNames::of(outline.program.tree()),
+            gives_command_line: gives_command_line(outline.program),
             seen: BTreeSet::new(),
             variables: BTreeSet::new(),
             attributes: BTreeSet::new(),

@@ -453,6 +453,8 @@ def nearness(key, other):
     texts = [str(each) for each in (key, other)]
     if texts[0] == texts[1]:
         return "type" if type(key) is not type(other) else None
+    if key in names_of(other) or other in names_of(key):
+        return "name"
     if not all(isinstance(each, (str, bytes)) for each in (key, other)):
         return None
     if texts[0].strip() == texts[1].strip():
@@ -461,6 +463,14 @@ def nearness(key, other):
         return "case"
     short, long = sorted(texts, key=len)
     return "part" if len(short) > 1 and (long.startswith(short) or long.endswith(short)) else None
+
+
+def names_of(key):
+    """What a class or a member of an enumeration is called, and the value of such a member."""
+    if isinstance(key, type):
+        return [key.__name__]
+    is_member = hasattr(type(key), "__members__")
+    return [key.name, key.value] if is_member else []
 
 
 def near_keys(trace, key):

@@ -11,7 +11,10 @@ use crate::{
         dependence_check::{ReportSite, Rest, told},
         statement_tree::StatementTree,
     },
-    syntax::{AnyNodeRef, Program, Ranged},
+    syntax::{
+        AnyNodeRef, Program, Ranged,
+        ast::{Stmt, StmtFunctionDef},
+    },
     trace::evidence::SourceLine,
 };
 
@@ -51,6 +54,22 @@ pub fn attributes_asked_again(program: &Program, lines: &[u32]) -> BTreeSet<Stri
     let read = within.flat_map(|&line| attributes_read(program, line));
     // Those of the language are never missing.
     read.filter(|name| !name.starts_with("__")).collect()
+}
+
+/// The class whose method for unknown attributes stands on the last of some lines.
+pub fn class_that_asks(program: &Program, lines: &[u32]) -> Option<String> {
+    let line = *lines.last()?;
+    let nodes = program.tree().nodes.iter();
+    let mut classes = nodes.filter_map(|node| node.node.as_stmt_class_def().copied());
+    let asks = |method: &StmtFunctionDef| {
+        let span = program.line_of(method.start())..=program.line_of(method.end());
+        method.name.as_str() == "__getattr__" && span.contains(&line)
+    };
+    let class = classes.find(|class| {
+        let mut methods = class.body.iter().filter_map(Stmt::as_function_def_stmt);
+        methods.any(asks)
+    });
+    class.map(|class| class.name.to_string())
 }
 
 /// The attributes for whose presence a report asks: `assert hasattr(x, "a")`.

@@ -2,20 +2,83 @@
 //! attribute and its objects lack it, the store was left out or lost; where another class stores
 //! it, its absence is expected.
 
-use super::storing;
+use std::collections::BTreeSet;
+
+use super::{kinds::defining, storing};
 use crate::{
-    analysis::{own_classes::OwnClasses, statement_tree::StatementTree},
-    syntax::Program,
+    analysis::{calls::callee_name, own_classes::OwnClasses, statement_tree::StatementTree},
+    syntax::{Program, Ranged, ast::Stmt},
+    trace::evidence::{Evidence, SourceLine},
 };
 
-/// Whether a class of the program, or one that it derives from, stores something under a name.
-pub fn stores_in_class(program: &Program, name: &str, class: &str) -> bool {
-    let tree = StatementTree::untraced(program);
+/// Whether a class of the program, or one that it derives from, stores something under a name, by an
+/// executed statement. Without evidence every statement counts as executed.
+pub fn stores_in_class(
+    program: &Program,
+    name: &str,
+    class: &str,
+    evidence: Option<&Evidence>,
+) -> bool {
+    let tree = evidence.map_or_else(
+        || StatementTree::untraced(program),
+        |evidence| StatementTree::of(program, evidence),
+    );
     let classes = OwnClasses::of(program).with_bases(class);
     storing(&tree, name).into_iter().any(|statement| {
-        let range = tree.statements[statement].range;
+        let statement = &tree.statements[statement];
         let mut classes = classes.iter();
-        classes.any(|class| class.range.contains_range(range))
+        statement.is_executed && classes.any(|class| class.range.contains_range(statement.range))
+    })
+}
+
+/// The special methods of a class, or of one that it derives from, that store something under a name,
+/// themselves or by methods of the class: where it is missing, the language may not have called them.
+pub fn special_stores(program: &Program, name: &str, class: &str) -> BTreeSet<String> {
+    let tree = StatementTree::untraced(program);
+    let classes = OwnClasses::of(program).with_bases(class);
+    let bodies = classes.iter().flat_map(|class| &class.body);
+    let methods: Vec<_> = bodies.filter_map(Stmt::as_function_def_stmt).collect();
+    let ranges = storing(&tree, name);
+    let ranges: Vec<_> = ranges.iter().map(|at| tree.statements[*at].range).collect();
+    let mut found: BTreeSet<&str> = methods
+        .iter()
+        .filter(|method| ranges.iter().any(|at| method.range.contains_range(*at)))
+        .map(|method| method.name.as_str())
+        .collect();
+    loop {
+        let count = found.len();
+        for method in &methods {
+            let mut nodes = program.tree().within(method.range);
+            let calls = nodes.any(|node| {
+                let its = node.as_expr_attribute();
+                its.is_some_and(|its| found.contains(its.attr.as_str()))
+            });
+            found.extend(calls.then_some(method.name.as_str()));
+        }
+        if found.len() == count {
+            break;
+        }
+    }
+    found.retain(|name| name.starts_with("__") && name.ends_with("__"));
+    found.into_iter().map(str::to_owned).collect()
+}
+
+/// Whether the body of a class that the statement on a line calls, or of one that it derives from,
+/// defines a name. Where it names no class of the program, any class may be the one.
+pub fn has_field(program: &Program, name: &str, line: u32) -> bool {
+    let tree = StatementTree::untraced(program);
+    let own = OwnClasses::of(program);
+    let at = tree.on_line(SourceLine::of_program(line));
+    let nodes = at.map(|at| program.tree().within(tree.own_range(at)));
+    let calls = nodes.into_iter().flatten();
+    let calls = calls.filter_map(|node| node.as_expr_call().copied());
+    let called = calls.filter_map(|call| callee_name(&call.func));
+    let classes: Vec<_> = called.flat_map(|class| own.with_bases(class)).collect();
+    defining(&tree, name).any(|statement| {
+        let parent = tree.statements[statement].parent;
+        let body = parent.map(|parent| tree.statements[parent].range);
+        let mut classes = classes.iter();
+        classes.len() == 0 || classes.any(|class| Some(class.range()) == body)
     })
 }
 
@@ -27,8 +90,30 @@ mod tests {
     fn a_class_stores_what_its_bases_store() {
         let text = "class A:\n    def f(self):\n        self.a = 1\nclass B(lib.B, A): pass\nclass C(lib.B):\n    b = 2\n";
         let program = Program::parse(text).unwrap();
-        let stores = |name: &str, class: &str| stores_in_class(&program, name, class);
+        let stores = |name: &str, class: &str| stores_in_class(&program, name, class, None);
         assert!(stores("a", "A") && stores("a", "B") && stores("b", "C"));
         assert!(!stores("a", "C") && !stores("b", "B") && !stores("a", "D"));
+    }
+
+    #[test]
+    fn special_methods_store_by_others() {
+        let text = "class A:\n    def reset(self):\n        self.a = 1\n    def f(self):\n        self.reset()\nclass B(A):\n    def __init__(self):\n        self.f()\n    def __setstate__(self, state):\n        self.a = 2\n    def __len__(self):\n        return self.b\n";
+        let program = Program::parse(text).unwrap();
+        let of = |class: &str| {
+            special_stores(&program, "a", class)
+                .into_iter()
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of("B"), ["__init__", "__setstate__"]);
+        assert!(of("A").is_empty());
+    }
+
+    #[test]
+    fn a_class_has_the_fields_of_its_bases() {
+        let text = "class A:\n    a: int = 1\nclass B(A):\n    b = 2\nB(a=1)\nA(b=1)\nmake(b=1)\n";
+        let program = Program::parse(text).unwrap();
+        assert!(has_field(&program, "a", 5) && has_field(&program, "b", 5));
+        assert!(!has_field(&program, "b", 6) && has_field(&program, "b", 7));
+        assert!(!has_field(&program, "c", 7));
     }
 }

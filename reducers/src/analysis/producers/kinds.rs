@@ -161,7 +161,7 @@ pub(super) fn is_number(key: &str) -> bool {
 }
 
 /// The statements by which a class has something under a name.
-fn defining(tree: &StatementTree<'_>, name: &str) -> impl Iterator<Item = usize> {
+pub(super) fn defining(tree: &StatementTree<'_>, name: &str) -> impl Iterator<Item = usize> {
     let statements = tree.statements.iter().enumerate();
     let of_classes = statements.filter(|(_, statement)| {
         let around = statement.parent.map(|parent| tree.statements[parent].node);

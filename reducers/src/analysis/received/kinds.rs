@@ -8,6 +8,9 @@ use super::values::{EMPTY, GivenValue, GivenValues};
 /// The kinds of the language's containers.
 const CONTAINERS: [&str; 5] = ["dict", "frozenset", "list", "set", "tuple"];
 
+/// What the kinds of arrays have before the type of their elements.
+const OF_ARRAYS: &str = " of ";
+
 /// The kind of functions and methods.
 const FUNCTION: &str = "function";
 
@@ -56,7 +59,8 @@ pub(super) fn is_as_good(kind: &str, known: &BTreeSet<&str>) -> bool {
         return !matches!(kind, "str" | "bytes") || known.iter().any(|known| is_constant(known));
     }
     if let Some(full) = kind.strip_suffix(EMPTY) {
-        return !known.contains(full) && !is_constant(kind);
+        let is_for_array = known.iter().any(|known| known.contains(OF_ARRAYS));
+        return !known.contains(full) && !is_constant(kind) && !is_for_array;
     }
     if is_number(kind) {
         let size = kind.split(' ').next().unwrap_or(kind);
