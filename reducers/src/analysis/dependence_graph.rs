@@ -6,7 +6,10 @@
 use std::collections::HashMap;
 
 use crate::{
-    analysis::statement_tree::{Change, StatementTree},
+    analysis::{
+        calls::is_empty,
+        statement_tree::{Change, StatementTree},
+    },
     syntax::{
         AnyNodeRef, Ranged, TextRange, TextSize,
         scope::{Binding, BindingKind, ScopeKind, Variable},
@@ -180,6 +183,37 @@ impl<'o, 'a> DependenceGraph<'o, 'a> {
         let binding = bindings.filter_map(|binding| self.tree.at(binding.statement));
         let changes = self.in_place(variable).filter(move |_| is_value);
         self.unexecuted_of(binding.chain(changes))
+    }
+
+    /// Whether a variable is made empty, and nothing was put in, though the program has code for it.
+    pub(crate) fn is_unfilled(&self, variable: usize) -> bool {
+        let bindings = self.variables()[variable].bindings.iter();
+        let made = bindings.filter_map(|binding| self.executed(binding.statement));
+        self.is_unfilled_by(made, self.in_place(variable))
+    }
+
+    /// Whether an attribute is made so.
+    pub(crate) fn is_unfilled_attribute(&self, attribute: &str) -> bool {
+        let changes = self.tree.changes.get(attribute).into_iter().flatten();
+        let in_place = changes.filter(|(_, change)| *change == Change::InPlace);
+        let in_place = in_place.map(|(statement, _)| *statement);
+        self.is_unfilled_by(self.stores(attribute), in_place)
+    }
+
+    /// Whether some statements make a value empty, and others would put something in, but were not
+    /// executed, as far as a trace shows.
+    fn is_unfilled_by(
+        &self,
+        made: impl Iterator<Item = usize>,
+        filling: impl Iterator<Item = usize>,
+    ) -> bool {
+        let mut made = made.peekable();
+        let mut filling = filling.peekable();
+        let is_executed = |at: usize| self.tree.statements[at].is_executed;
+        made.peek().is_some()
+            && made.all(|at| self.tree.statements[at].value().is_some_and(is_empty))
+            && filling.peek().is_some()
+            && !(self.tree.is_traced && filling.any(is_executed))
     }
 
     /// The statements that would assign an attribute, or change its value in place, but were not

@@ -278,7 +278,12 @@ impl Received {
                 !holds_objects(known) || holds_objects(its)
             } else if self.exact.contains(name) {
                 let mut its = its.iter();
-                its.all(|call| known.iter().any(|whole| is_left_of(call, whole)))
+                let gets = |call: &GivenValues| call.keys().any(|place| place != HOLDER);
+                // What never was called without arguments is something else without them.
+                let is_left = |call: &GivenValues, whole: &GivenValues| {
+                    is_left_of(call, whole) && gets(call) == gets(whole)
+                };
+                its.all(|call| known.iter().any(|whole| is_left(call, whole)))
             } else if name.starts_with(RETURNED) && known.is_empty() {
                 false
             } else {

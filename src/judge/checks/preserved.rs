@@ -201,7 +201,9 @@ impl Oddity {
             Self::Unbound => is_compiled_from_text(script.program),
             // A library's own report shows which operator failed, or by which exception.
             Self::RepeatedConstant | Self::Transparent => reports().is_some(),
-            Self::AnyException | Self::WithItself | Self::DrawnEachTime | Self::MadeOfNothing => {
+            // Nor does a control whose failures are caught as well.
+            Self::AnyException => reports().is_some() || so_far.has_control(),
+            Self::WithItself | Self::DrawnEachTime | Self::MadeOfNothing => {
                 reports().is_some() && !so_far.has_full_control()
             }
             // A control calls the functions that are passed on.

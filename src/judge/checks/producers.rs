@@ -142,14 +142,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         let asking = is_endless.then(|| class_that_asks(program, &own_lines(raised)));
         lacking_class(raised).or(asking.flatten())
     });
-    let is_lost_by_library = failure.is_some_and(|raised| is_lost_by_library(program, raised));
     let checks = producers.into_iter().map(|producer| {
         let is_in_class = |evidence| {
             let class = class.as_ref();
             class.is_some_and(|class| is_in_class(program, &producer, class, evidence))
         };
         // Where its class stores it, no other store will do.
-        let way = if evidence.is_some() && is_lost_by_library && is_in_class(evidence) {
+        let way = if evidence.is_some() && is_in_class(evidence) {
             Some(Way::RunInClass)
         } else if is_in_class(None) || matches!(producer, Producer::Field(_)) {
             Some(Way::InClass)

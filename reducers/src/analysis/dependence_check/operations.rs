@@ -7,7 +7,7 @@ use super::{FOR_EFFECT, Rest, effects::only_reads, passing::is_object};
 use crate::{
     analysis::{
         assignments::{assigned_values, values_of},
-        calls::reads_command_line,
+        calls::{is_empty, reads_command_line},
         statement_tree::{is_changing, is_in_place},
     },
     syntax::{
@@ -19,6 +19,9 @@ use crate::{
 
 /// The name of what is written out with a part that holds nothing.
 pub const EMPTY_PART: &str = "empty part";
+
+/// The name of what was made empty and not filled, though there is code that would have.
+pub(super) const UNFILLED: &str = "not filled";
 
 /// Through how many variables and operations a constant is followed.
 const DEPTH: usize = 6;
@@ -270,18 +273,6 @@ fn is_zero(product: &ExprBinOp) -> bool {
         })
     };
     product.op == Operator::Mult && (is_zero(&product.left) || is_zero(&product.right))
-}
-
-/// Whether an expression is a display or a text without anything in it.
-fn is_empty(expr: &Expr) -> bool {
-    match expr {
-        Expr::StringLiteral(it) => it.value.is_empty(),
-        Expr::BytesLiteral(it) => it.value.is_empty(),
-        Expr::Dict(it) => it.items.is_empty(),
-        Expr::List(it) => it.elts.is_empty(),
-        Expr::Tuple(it) => it.elts.is_empty(),
-        _ => false,
-    }
 }
 
 /// Whether a node is a display with a part that holds nothing.

@@ -1,6 +1,7 @@
 //! What programs and reports depend on, seen from the statement that fails.
 
 use super::*;
+use crate::testing::evidence;
 
 #[test]
 fn the_packages_are_those_of_all_that_a_failing_statement_depends_on() {
@@ -66,7 +67,9 @@ fn conditions_ask_whether_what_packages_gave_is_true() {
 #[track_caller]
 fn check(text: &str, report_site: &ReportSite, expected: &[&str]) {
     let found = operations(&Program::parse(text).unwrap(), report_site, None);
-    let found: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
+    let found = found.iter().flatten().map(String::as_str);
+    // Whether something was filled, only a trace says.
+    let found: Vec<&str> = found.filter(|name| *name != "not filled").collect();
     assert_eq!(found, expected, "{text}");
 }
 
@@ -85,7 +88,7 @@ fn what_was_not_reached_has_its_reason() {
     last(found, &["==", "get()", "rows()"]);
     let kept = "kept = []\nfor row in lib.rows():\n    if row.bad():\n        continue\n    \
                 kept.append(row)  # not executed\nassert kept\n";
-    last(kept, &["bad()", "rows()"]);
+    last(kept, &["bad()", "not filled", "rows()"]);
     let failed = "failed = False\ntry:\n    lib.run()\nexcept E:\n    failed = True  # not \
                   executed\nassert failed\n";
     last(failed, &["run() alone"]);
@@ -375,4 +378,34 @@ fn what_words_and_exits_rest_on() {
     check(text, &words("sum is wrong"), &[">", "hash()", "print()"]);
     check(text, &ReportSite::Exit, &[">", "exit()", "hash()"]);
     check(text, &words("other"), &[]);
+}
+
+#[test]
+fn what_is_not_filled_could_have_been() {
+    let of = |text: &str| {
+        let evidence = evidence(text);
+        let site = ReportSite::Raised(vec![text.lines().count() as u32]);
+        let found = operations(&Program::parse(text).unwrap(), &site, Some(&evidence));
+        found
+            .iter()
+            .any(|operations| operations.contains("not filled"))
+    };
+    let text = "class A:\n    def __init__(self):\n        self.done = []\n    def f(self):\n        self.done.append(1)  # not executed\na = A()\na.f()\nassert a.done\n";
+    assert!(of(text) && !of(&text.replace("  # not executed", "")));
+    assert!(!of(&text.replace(
+        "        self.done.append(1)  # not executed",
+        "        pass"
+    )));
+    let text = "x = []\nif y:\n    x.append(1)  # not executed\nassert x\n";
+    assert!(of(text) && !of(&text.replace("x = []", "x = f()")));
+}
+
+#[test]
+fn a_command_line_that_is_written_is_computed_with() {
+    let of = |line: &str| {
+        let text = format!("p = ArgumentParser()\na = p.parse_args({line})\nassert a.x\n");
+        let site = ReportSite::Raised(vec![3]);
+        operations(&Program::parse(text.as_str()).unwrap(), &site, None).remove(0)
+    };
+    assert!(of("['-x']").contains("parse_args()") && of("").is_empty() && of("[]").is_empty());
 }

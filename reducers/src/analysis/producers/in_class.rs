@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use super::{kinds::defining, storing};
 use crate::{
     analysis::{calls::callee_name, own_classes::OwnClasses, statement_tree::StatementTree},
-    syntax::{Program, Ranged, ast::Stmt},
+    syntax::{AnyNodeRef, Program, Ranged, ast::Stmt},
     trace::evidence::{Evidence, SourceLine},
 };
 
-/// Whether a class of the program, or one that it derives from, stores something under a name, by an
-/// executed statement. Without evidence every statement counts as executed.
+/// Whether a class of the program, or one that it derives from, stores something under a name. With
+/// evidence, by an executed statement that is no mere attempt, which may have failed.
 pub fn stores_in_class(
     program: &Program,
     name: &str,
@@ -25,9 +25,29 @@ pub fn stores_in_class(
     );
     let classes = OwnClasses::of(program).with_bases(class);
     storing(&tree, name).into_iter().any(|statement| {
-        let statement = &tree.statements[statement];
+        let stored = &tree.statements[statement];
         let mut classes = classes.iter();
-        statement.is_executed && classes.any(|class| class.range.contains_range(statement.range))
+        let is_stored = !tree.is_traced || stored.is_executed && !is_attempt(&tree, statement);
+        is_stored && classes.any(|class| class.range.contains_range(stored.range))
+    })
+}
+
+/// Whether the failure of a statement is caught, or suppressed, in its function.
+fn is_attempt(tree: &StatementTree<'_>, statement: usize) -> bool {
+    let function = tree.function_of(statement);
+    let at = tree.statements[statement].range;
+    let around = tree.ancestors(statement);
+    let mut around = around.take_while(|&outer| Some(outer) != function);
+    around.any(|outer| match tree.statements[outer].node {
+        AnyNodeRef::StmtTry(attempt) => {
+            let mut tried = attempt.body.iter();
+            !attempt.handlers.is_empty() && tried.any(|part| part.range().contains_range(at))
+        }
+        AnyNodeRef::StmtWith(with) => with.items.iter().any(|item| {
+            let call = item.context_expr.as_call_expr();
+            call.and_then(|call| callee_name(&call.func)) == Some("suppress")
+        }),
+        _ => false,
     })
 }
 
@@ -93,6 +113,29 @@ mod tests {
         let stores = |name: &str, class: &str| stores_in_class(&program, name, class, None);
         assert!(stores("a", "A") && stores("a", "B") && stores("b", "C"));
         assert!(!stores("a", "C") && !stores("b", "B") && !stores("a", "D"));
+    }
+
+    #[test]
+    fn an_attempt_may_store_nothing() {
+        let stores = |text: &str| {
+            let program = Program::parse(text).unwrap();
+            stores_in_class(&program, "a", "A", Some(&crate::testing::evidence(text)))
+        };
+        assert!(stores("class A:\n    def f(self):\n        self.a = 1\n"));
+        assert!(!stores(
+            "class A:\n    def f(self):\n        self.a = 1  # not executed\n"
+        ));
+        for attempt in ["with suppress(E):", "try:"] {
+            let end = if attempt == "try:" {
+                "        except E: pass\n"
+            } else {
+                ""
+            };
+            let text = format!(
+                "class A:\n    def f(self):\n        {attempt}\n            self.a = 1\n{end}"
+            );
+            assert!(!stores(&text), "{text}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::{
         calls::{callee_name, fields},
         dependence_check::{
             FOR_EFFECT,
-            operations::is_neutral,
+            operations::{UNFILLED, is_neutral},
             passing::{elements, is_method},
         },
     },
@@ -244,6 +244,9 @@ impl Rest<'_, '_> {
         }
         self.todo.extend(self.graph.changes_in_place(index));
         if self.is_changed() {
+            let unfilled = self.graph.is_unfilled(index);
+            let unfilled = unfilled.then(|| UNFILLED.to_owned());
+            self.of.operations.extend(unfilled);
             let missed: Vec<usize> = self.graph.missed(index).collect();
             self.grow_by_missed(&missed);
             self.grow_by_contexts(variable);
@@ -421,6 +424,9 @@ impl Rest<'_, '_> {
         self.todo
             .extend(self.graph.attribute_changes_in_place(name));
         if self.is_changed() {
+            let unfilled = self.graph.is_unfilled_attribute(name);
+            let unfilled = unfilled.then(|| UNFILLED.to_owned());
+            self.of.operations.extend(unfilled);
             let missed: Vec<usize> = self.graph.missed_of_attribute(name).collect();
             self.grow_by_missed(&missed);
             let reads = self.outline.reads_of(name);
