@@ -148,7 +148,7 @@ pub(super) fn callee_name(callee: &Expr) -> Option<&str> {
 }
 
 /// Functions that only make texts for people or count, and those that look at who calls them.
-pub(super) const OF_NO_MATTER: [&str; 12] = [
+pub(crate) const OF_NO_MATTER: [&str; 12] = [
     "dir", "eval", "exec", "format", "globals", "locals", "print", "range", "repr", "str", "super",
     "vars",
 ];

@@ -24,6 +24,7 @@ mod way;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use effects::only_reads;
 pub use makers::Receivers;
 pub(crate) use nodes::Nodes;
 pub use operands::{

@@ -4,7 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    analysis::{calls::callee_name, dependence_check::ReportSite, watch::nearest_operands},
+    analysis::{
+        calls::{OF_NO_MATTER, callee_name},
+        dependence_check::{ReportSite, only_reads},
+        watch::nearest_operands,
+    },
     syntax::{
         AnyNodeRef, Program, Ranged, TextRange, TextSize,
         ast::{Arguments, Expr, Operator},
@@ -81,6 +85,52 @@ pub fn expects_known_texts(program: &Program, report_site: &ReportSite) -> Optio
         others.any(|(_, other)| other == text || text.len() > 1 && other.contains(text))
     };
     (!expected.is_empty()).then(|| expected.iter().all(is_given))
+}
+
+/// Two places with a text in common each, and the texts of the first that the second does not have.
+pub type TextTies = BTreeSet<(NumberPlace, NumberPlace, BTreeSet<String>)>;
+
+/// The places that have a text in common: what one part of a program asks for, another has given.
+pub fn text_ties(program: &Program) -> TextTies {
+    let texts = texts_by_place(program);
+    let mut found = TextTies::new();
+    for (place, its) in &texts {
+        for (other, others) in texts.iter().filter(|(other, _)| *other != place) {
+            if !its.is_disjoint(others) {
+                found.insert((place.clone(), other.clone(), its - others));
+            }
+        }
+    }
+    found
+}
+
+/// Whether of two such places that are left in a candidate, the second has all texts of the first,
+/// but for those that it never had.
+pub fn go_on_sharing(known: &TextTies, candidate: &Program) -> bool {
+    let texts = texts_by_place(candidate);
+    known.iter().all(|(place, other, own)| {
+        let both = texts.get(place).zip(texts.get(other));
+        both.is_none_or(|(its, others)| {
+            its.iter()
+                .all(|text| own.contains(text) || others.contains(text))
+        })
+    })
+}
+
+/// The texts of indices, arguments and comparisons, but for what people read.
+fn texts_by_place(program: &Program) -> BTreeMap<NumberPlace, BTreeSet<String>> {
+    let mut found: BTreeMap<NumberPlace, BTreeSet<String>> = BTreeMap::new();
+    for (place, value) in places(program) {
+        let called = place.split('(').next().unwrap_or(&place);
+        if OF_NO_MATTER.contains(&called) || only_reads(called) {
+            continue;
+        }
+        if let Some(text) = value.as_string_literal_expr() {
+            let text = text.value.to_str().to_owned();
+            found.entry(place).or_default().insert(text);
+        }
+    }
+    found
 }
 
 /// Whether a part of a program holds nothing but constants.
@@ -387,6 +437,23 @@ mod tests {
             Some(false)
         );
         assert_eq!(of("f('ann')\nx = g()\nassert x == h('bob')\n"), None);
+    }
+
+    #[test]
+    fn what_is_asked_for_was_given() {
+        let of = |text: &str| Program::parse(text).unwrap();
+        let script =
+            "Row(name='a')\nRow(name='b')\nRow(name='c')\nf('a')\nf('b')\nf('d')\nprint('a')\n";
+        let known = text_ties(&of(script));
+        assert_eq!(known.len(), 2);
+        let goes_on = |text: &str| go_on_sharing(&known, &of(text));
+        assert!(
+            goes_on("Row(name='a')\nf('a')\n")
+                && goes_on("f('b')\n")
+                && goes_on("Row(name='x')\nf('x')\n")
+        );
+        assert!(goes_on("Row(name='a')\nRow(name='c')\nf('a')\nf('d')\n"));
+        assert!(!goes_on("Row(name='a')\nf('b')\n") && !goes_on("Row(name='a')\nf('')\n"));
     }
 
     #[test]

@@ -14,8 +14,8 @@ use minrepro_reducers::{
         polarity::{Answers, answers, are_kept, reports_failure},
         same_sides::{compares_alike, compares_with_itself},
         tied_constants::{
-            Ties, are_one_number, are_tied, come_back, expects_known_texts, indices, one_variable,
-            round_trips, ties,
+            TextTies, Ties, are_one_number, are_tied, come_back, expects_known_texts,
+            go_on_sharing, indices, one_variable, round_trips, text_ties, ties,
         },
         truth_tests::OnlyCompared,
         watch::{asked, expects_constants, operands, sides, written_elements},
@@ -78,6 +78,10 @@ struct Comparison {
     keywords: Keywords,
     /// The numbers that the condition shares with calls and indices elsewhere.
     ties: Ties,
+    /// The places of the script that have texts in common. None are known where a control shows
+    /// that candidates are valid.
+    #[serde(default)]
+    text_ties: TextTies,
     /// Whether the texts that it expects stand elsewhere as well.
     #[serde(default)]
     expects_known_texts: bool,
@@ -217,7 +221,9 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         )
     };
     let expects_known_texts = !is_controlled && expects_known_texts(program, &site) == Some(true);
+    let text_ties = (!is_controlled).then(|| text_ties(program));
     let check = Comparison {
+        text_ties: text_ties.unwrap_or_default(),
         polarity: reports_failure(program, &site),
         answers: answers(program),
         compares: !operands(program, &site, None).is_empty(),
@@ -325,6 +331,7 @@ impl Check for Comparison {
         let holds = shown.report_site.as_ref().is_none_or(has_sides)
             && self.has_rows(shown.program)
             && come_back(&self.round_trips, shown.program)
+            && go_on_sharing(&self.text_ties, shown.program)
             && are_kept(&self.answers, &answers(shown.program))
             && zeros(shown.program) <= self.zeros
             && zero_operands(shown.program) <= self.zero_operands

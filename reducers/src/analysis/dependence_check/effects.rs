@@ -26,7 +26,7 @@ const READING: [&str; 13] = [
 ];
 
 /// Whether a function only reads what it gets, or sets a seed, to go by its name.
-pub(super) fn only_reads(name: &str) -> bool {
+pub(crate) fn only_reads(name: &str) -> bool {
     READING.iter().any(|reading| name.starts_with(reading))
 }
 
@@ -48,8 +48,9 @@ impl Passing<'_, '_, '_> {
                 let path = self.imported.path(&call.func);
                 let is_changing = path.is_some_and(|path| {
                     let name = path.rsplit('.').next().unwrap_or(&path);
-                    // Modules are set up with plain numbers.
-                    !only_reads(name) && !name.starts_with("set_")
+                    // Modules are set up with one plain number each.
+                    let is_set_up = name.starts_with("set_") && call.arguments.len() == 1;
+                    !only_reads(name) && !is_set_up
                 });
                 let statement = self.tree.at(call.range).filter(|_| is_changing);
                 return statement.into_iter().collect();
@@ -126,6 +127,10 @@ mod tests {
         check(
             "import heapq\nx = list(open('a'))\ny = x\nheapq.heappush(y, 2)\nassert x\n",
             &["heappush() alone", "list()", "open()"],
+        );
+        check(
+            "import lib\nx = lib.make()\nlib.set_state(x, 2)\nassert x\n",
+            &["make()", "set_state() alone"],
         );
     }
 
