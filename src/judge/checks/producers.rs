@@ -13,7 +13,7 @@ use minrepro_reducers::{
             Producer, added_to, asserted_call, attributes_asked_again, attributes_asked_for,
             attributes_read, class_that_asks, counterparts, declares, has_field, is_to_produce,
             missing_name, produces, produces_before, quoted_names, reaches, special_stores,
-            stores_in_class,
+            stored_in_class, stores_in_class,
         },
         quoted_lines::quoted_lines,
     },
@@ -79,7 +79,7 @@ enum Way {
     Anywhere,
     /// By the class of the object that lacks it. That its statements do not run may be the bug.
     InClass,
-    /// By a statement of that class that runs.
+    /// By a statement of that class itself that runs.
     RunInClass,
     /// By a function that is called, or handed on to be, and has not come to it.
     Later,
@@ -144,7 +144,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     });
     let checks = producers.into_iter().map(|producer| {
         let is_in_class = |evidence| {
-            let class = class.as_ref();
+            let class = class.as_deref();
             class.is_some_and(|class| is_in_class(program, &producer, class, evidence))
         };
         // Where its class stores it, no other store will do.
@@ -176,14 +176,20 @@ fn class_of(shown: &Shown<'_>) -> Option<String> {
     shown.lacking_class.clone().or_else(asking)
 }
 
-/// Whether a class stores what its objects lack, by a statement that runs.
+/// Whether a class stores what its objects lack; with evidence, whether it did, itself.
 fn is_in_class(
     program: &Program,
     producer: &Producer,
     class: &str,
     evidence: Option<&Evidence>,
 ) -> bool {
-    matches!(producer, Producer::Store(name) if stores_in_class(program, name, class, evidence))
+    let Producer::Store(name) = producer else {
+        return false;
+    };
+    match evidence {
+        Some(evidence) => stored_in_class(program, name, class, evidence),
+        None => stores_in_class(program, name, class),
+    }
 }
 
 /// The special methods by which a class stores what its objects lack.
@@ -226,7 +232,7 @@ fn lost(program: &Program, exception: &Exception) -> Option<Producer> {
     if !is_lost_by_library(program, exception) {
         let class = lacking_class(exception)?;
         let name = missing_name(&exception.class, &exception.message)?;
-        return stores_in_class(program, &name, &class, None).then_some(Producer::Store(name));
+        return stores_in_class(program, &name, &class).then_some(Producer::Store(name));
     }
     let mut all = exception.chain.iter().chain([exception]).rev();
     all.find_map(|raised| {
@@ -366,7 +372,7 @@ fn bound_elsewhere(exception: &Exception) -> Option<Producer> {
 fn hidden(program: &Program, exception: &Exception) -> Option<Producer> {
     let (class, method) = cpython::missing_protocol(&exception.message)?;
     let is_hidden =
-        exception.short_class() == "TypeError" && stores_in_class(program, method, class, None);
+        exception.short_class() == "TypeError" && stores_in_class(program, method, class);
     is_hidden.then(|| Producer::Store(method.to_owned()))
 }
 

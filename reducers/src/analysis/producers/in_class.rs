@@ -7,28 +7,38 @@ use std::collections::BTreeSet;
 use super::{kinds::defining, storing};
 use crate::{
     analysis::{calls::callee_name, own_classes::OwnClasses, statement_tree::StatementTree},
-    syntax::{AnyNodeRef, Program, Ranged, ast::Stmt},
+    syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Stmt},
     trace::evidence::{Evidence, SourceLine},
 };
 
-/// Whether a class of the program, or one that it derives from, stores something under a name. With
-/// evidence, by an executed statement that is no mere attempt, which may have failed.
-pub fn stores_in_class(
-    program: &Program,
-    name: &str,
-    class: &str,
-    evidence: Option<&Evidence>,
-) -> bool {
-    let tree = evidence.map_or_else(
-        || StatementTree::untraced(program),
-        |evidence| StatementTree::of(program, evidence),
-    );
+/// Whether a class of the program, or one that it derives from, stores something under a name.
+pub fn stores_in_class(program: &Program, name: &str, class: &str) -> bool {
     let classes = OwnClasses::of(program).with_bases(class);
-    storing(&tree, name).into_iter().any(|statement| {
-        let stored = &tree.statements[statement];
-        let mut classes = classes.iter();
-        let is_stored = !tree.is_traced || stored.is_executed && !is_attempt(&tree, statement);
-        is_stored && classes.any(|class| class.range.contains_range(stored.range))
+    let ranges: Vec<TextRange> = classes.iter().map(Ranged::range).collect();
+    let tree = StatementTree::untraced(program);
+    stores_within(&tree, name, &ranges).next().is_some()
+}
+
+/// Whether a class itself does so by an executed statement that is no mere attempt, which may have
+/// failed. Those of its bases may have been executed for other objects.
+pub fn stored_in_class(program: &Program, name: &str, class: &str, evidence: &Evidence) -> bool {
+    let classes = OwnClasses::of(program).with_bases(class);
+    let own = classes.iter().filter(|its| its.name.as_str() == class);
+    let ranges: Vec<TextRange> = own.map(Ranged::range).collect();
+    let tree = StatementTree::of(program, evidence);
+    let mut stores = stores_within(&tree, name, &ranges);
+    stores.any(|at| tree.statements[at].is_executed && !is_attempt(&tree, at))
+}
+
+/// The statements in some parts of a program that store something under a name.
+fn stores_within(
+    tree: &StatementTree<'_>,
+    name: &str,
+    parts: &[TextRange],
+) -> impl Iterator<Item = usize> {
+    storing(tree, name).into_iter().filter(|&statement| {
+        let range = tree.statements[statement].range;
+        parts.iter().any(|part| part.contains_range(range))
     })
 }
 
@@ -110,7 +120,7 @@ mod tests {
     fn a_class_stores_what_its_bases_store() {
         let text = "class A:\n    def f(self):\n        self.a = 1\nclass B(lib.B, A): pass\nclass C(lib.B):\n    b = 2\n";
         let program = Program::parse(text).unwrap();
-        let stores = |name: &str, class: &str| stores_in_class(&program, name, class, None);
+        let stores = |name: &str, class: &str| stores_in_class(&program, name, class);
         assert!(stores("a", "A") && stores("a", "B") && stores("b", "C"));
         assert!(!stores("a", "C") && !stores("b", "B") && !stores("a", "D"));
     }
@@ -119,7 +129,7 @@ mod tests {
     fn an_attempt_may_store_nothing() {
         let stores = |text: &str| {
             let program = Program::parse(text).unwrap();
-            stores_in_class(&program, "a", "A", Some(&crate::testing::evidence(text)))
+            stored_in_class(&program, "a", "A", &crate::testing::evidence(text))
         };
         assert!(stores("class A:\n    def f(self):\n        self.a = 1\n"));
         assert!(!stores(
