@@ -1,0 +1,15 @@
+import pickle
+
+
+class Mailbox:
+    def __init__(self):
+        self.guard = 0
+
+    def __getstate__(self):
+        return {}
+
+    def __setstate__(self, state):
+        self.guard = 0
+
+
+pickle.loads(pickle.dumps(Mailbox(), 1)).guard

@@ -1,0 +1,9 @@
+import threading
+
+
+class Mailbox:
+    def _renew(self):
+        self.guard = threading.Lock()
+
+
+Mailbox().guard

@@ -1,0 +1,5 @@
+class Column:
+    pass
+
+
+Column().name

@@ -1,0 +1,9 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Job:
+    name: str
+
+
+Job("", attempts=4)
