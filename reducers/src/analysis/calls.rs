@@ -180,7 +180,7 @@ pub(crate) fn gives_command_line(program: &Program) -> bool {
             Some("parse_args" | "parse_known_args")
         );
         let line = call.arguments.find_argument_value("args", 0);
-        is_parsing && line.is_some_and(|line| line.as_list_expr().is_some_and(|it| !it.is_empty()))
+        is_parsing && line.is_some_and(|line| line.is_list_expr() && !is_empty(line))
     })
 }
 

@@ -137,11 +137,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     // Whether one of them ran before the failure, only a trace says.
     let evidence = script.evidence()?;
     let can_trace = evidence.is_some();
-    let class = failure.and_then(|raised| {
-        let is_endless = raised.short_class() == "RecursionError";
-        let asking = is_endless.then(|| class_that_asks(program, &own_lines(raised)));
-        lacking_class(raised).or(asking.flatten())
-    });
+    let class = failure.and_then(|raised| class_lacking(program, raised));
     let checks = producers.into_iter().map(|producer| {
         let is_in_class = |evidence| {
             let class = class.as_deref();
@@ -168,6 +164,13 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     });
     let mut checks = checks.filter(|check| check.way.is_some() || check.is_declared);
     Ok(checks.next().map(|check| Box::new(check) as Box<dyn Check>))
+}
+
+/// The class of the object that lacks something, or that asks itself for it for ever.
+fn class_lacking(program: &Program, exception: &Exception) -> Option<String> {
+    let is_endless = exception.short_class() == "RecursionError";
+    let asking = is_endless.then(|| class_that_asks(program, &own_lines(exception)));
+    lacking_class(exception).or(asking.flatten())
 }
 
 /// The class of the object in which a candidate misses something.

@@ -204,6 +204,8 @@ impl Rest<'_, '_> {
             return object().filter(|_| is_object);
         }
         let is_input = reads_command_line(name) && !self.gives_command_line;
+        // To do something so often is no computation, if nobody asks how often.
+        let is_count = name == "range" && self.is_only_counted(call, statement);
         // A field of a class is declared, not computed.
         let is_declaration = node.is_stmt_ann_assign() && matches!(name.as_str(), "field" | "ib");
         // The call that fails or reports gives back nothing that anybody could use, so it makes no
@@ -221,7 +223,20 @@ impl Rest<'_, '_> {
         } else {
             ""
         };
-        (!is_input && !is_declaration).then(|| format!("{part}{name}(){effect}"))
+        (!is_input && !is_declaration && !is_count).then(|| format!("{part}{name}(){effect}"))
+    }
+
+    /// Whether a loop over a call reads none of its elements.
+    fn is_only_counted(&self, call: &ExprCall, statement: usize) -> bool {
+        let node = self.outline.statements[statement].node;
+        let Some(each) = node.as_stmt_for() else {
+            return false;
+        };
+        let scopes = self.outline.program.scopes();
+        let mut bound = scopes.bound_by(each.range).iter();
+        each.iter.range() == call.range
+            && each.target.is_name_expr()
+            && bound.all(|&variable| scopes.variables[variable].uses.is_empty())
     }
 
     /// The classes of the program that a statement does nothing but hand to a package, as in

@@ -409,3 +409,19 @@ fn a_command_line_that_is_written_is_computed_with() {
     };
     assert!(of("['-x']").contains("parse_args()") && of("").is_empty() && of("[]").is_empty());
 }
+
+#[test]
+fn how_often_is_no_computation() {
+    let last = |text: &str, expected: &[&str]| {
+        let lines = text.lines().count() as u32;
+        check(text, &ReportSite::Raised(vec![lines]), expected);
+    };
+    last(
+        "import lib\nx = lib.f()\nfor _ in range(3):\n    x.step()\nassert x\n",
+        &["f()", "step() alone"],
+    );
+    last(
+        "import lib\nx = lib.f()\nfor i in range(3):\n    x.step(i)\nassert x\n",
+        &["f()", "range()", "step() alone"],
+    );
+}
