@@ -448,6 +448,18 @@ def left_out(code):
     return {}
 
 
+def given_of(found, of_itself):
+    """Those of a function's parameters that the call gives it, by the values that it has for the others.
+    Where that is None, the function makes its own container."""
+    given = {}
+    for name, value in found.items():
+        default = of_itself.get(name, found)
+        is_made = default is None and type(value) in (dict, list, set)
+        if value is not default and not is_made:
+            given[name] = value
+    return given
+
+
 def nearness(key, other):
     """In what another key is like one that is missing, if it is."""
     texts = [str(each) for each in (key, other)]
@@ -517,8 +529,7 @@ def failed(kind, error, trace, report=sys.excepthook):
                 say_received("left " + name, found)
                 if own and not makes_class(found):
                     of_itself = left_out(code)
-                    given = {name: value for name, value in found.items() if value is not of_itself.get(name, found)}
-                    say_received("entered " + name, given)
+                    say_received("entered " + name, given_of(found, of_itself))
                 own = False
     except Exception:
         pass
