@@ -7,6 +7,18 @@ use crate::syntax::{
     scope::{BindingKind, Variable},
 };
 
+/// Whether an expression is a display or a text without anything in it.
+pub(crate) fn is_empty(expr: &Expr) -> bool {
+    match expr {
+        Expr::StringLiteral(it) => it.value.is_empty(),
+        Expr::BytesLiteral(it) => it.value.is_empty(),
+        Expr::Dict(it) => it.items.is_empty(),
+        Expr::List(it) => it.elts.is_empty(),
+        Expr::Tuple(it) => it.elts.is_empty(),
+        _ => false,
+    }
+}
+
 /// The values that a program assigns to the first variable of a name; none if there is no such
 /// variable, or it is also bound in another way: by a loop, as a parameter, with others in one
 /// statement.

@@ -158,18 +158,6 @@ pub(crate) fn reads_command_line(name: &str) -> bool {
     OF_COMMAND_LINES.contains(&name)
 }
 
-/// Whether an expression is a display or a text without anything in it.
-pub(crate) fn is_empty(expr: &Expr) -> bool {
-    match expr {
-        Expr::StringLiteral(it) => it.value.is_empty(),
-        Expr::BytesLiteral(it) => it.value.is_empty(),
-        Expr::Dict(it) => it.items.is_empty(),
-        Expr::List(it) => it.elts.is_empty(),
-        Expr::Tuple(it) => it.elts.is_empty(),
-        _ => false,
-    }
-}
-
 /// Whether a program itself writes the command line that it parses.
 pub(crate) fn gives_command_line(program: &Program) -> bool {
     let nodes = program.tree().nodes.iter();
@@ -180,7 +168,10 @@ pub(crate) fn gives_command_line(program: &Program) -> bool {
             Some("parse_args" | "parse_known_args")
         );
         let line = call.arguments.find_argument_value("args", 0);
-        is_parsing && line.is_some_and(|line| line.is_list_expr() && !is_empty(line))
+        is_parsing
+            && line
+                .and_then(Expr::as_list_expr)
+                .is_some_and(|line| !line.is_empty())
     })
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::{
     analysis::{
-        calls::is_empty,
+        assignments::is_empty,
         statement_tree::{Change, StatementTree},
     },
     syntax::{

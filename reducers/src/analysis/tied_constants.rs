@@ -63,7 +63,7 @@ pub fn are_tied(known: &Ties, candidate: &Program, report_site: &ReportSite) -> 
 pub fn expects_known_texts(program: &Program, report_site: &ReportSite) -> Option<bool> {
     let written = nearest_operands(program, report_site)
         .into_iter()
-        .filter(|operand| is_written_out(program, *operand));
+        .filter(|operand| holds_constants_alone(program, *operand));
     let expected: Vec<(TextRange, &str)> =
         written.flat_map(|range| texts(program, range)).collect();
     let nodes = program.tree().nodes.iter();
@@ -134,7 +134,7 @@ fn texts_by_place(program: &Program) -> BTreeMap<NumberPlace, BTreeSet<String>> 
 }
 
 /// Whether a part of a program holds nothing but constants.
-fn is_written_out(program: &Program, part: TextRange) -> bool {
+fn holds_constants_alone(program: &Program, part: TextRange) -> bool {
     let mut nodes = program.tree().within(part);
     nodes.all(|node| match node.as_expr_ref() {
         None => true,

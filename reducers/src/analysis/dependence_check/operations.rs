@@ -6,8 +6,8 @@ use std::{borrow::Cow, collections::BTreeSet};
 use super::{FOR_EFFECT, Rest, effects::only_reads, passing::is_object};
 use crate::{
     analysis::{
-        assignments::{assigned_values, values_of},
-        calls::{is_empty, reads_command_line},
+        assignments::{assigned_values, is_empty, values_of},
+        calls::reads_command_line,
         statement_tree::{is_changing, is_in_place},
     },
     syntax::{

@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::{assignments::assigned_values, names::ImportedNames},
+    analysis::{
+        assignments::{assigned_values, is_empty},
+        names::ImportedNames,
+    },
     syntax::{
         AnyNodeRef, Program, Ranged,
         ast::{Expr, ExprCall, UnaryOp},
@@ -142,12 +145,7 @@ fn always(program: &Program, value: &Expr, holds: impl Fn(&Expr) -> bool) -> boo
 
 /// Whether an expression is a literal, or a display of nothing.
 fn is_written_out(value: &Expr) -> bool {
-    match value {
-        Expr::List(list) => list.is_empty(),
-        Expr::Tuple(tuple) => tuple.is_empty(),
-        Expr::Dict(dict) => dict.is_empty(),
-        _ => value.is_literal_expr(),
-    }
+    value.is_literal_expr() || is_empty(value)
 }
 
 /// Whether a display maps something, and that to constants alone.

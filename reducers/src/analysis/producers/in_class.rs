@@ -102,13 +102,13 @@ pub fn has_field(program: &Program, name: &str, line: u32) -> bool {
     let nodes = at.map(|at| program.tree().within(tree.own_range(at)));
     let calls = nodes.into_iter().flatten();
     let calls = calls.filter_map(|node| node.as_expr_call().copied());
-    let called = calls.filter_map(|call| callee_name(&call.func));
-    let classes: Vec<_> = called.flat_map(|class| own.with_bases(class)).collect();
+    let names = calls.filter_map(|call| callee_name(&call.func));
+    let classes: Vec<_> = names.flat_map(|class| own.with_bases(class)).collect();
     defining(&tree, name).any(|statement| {
         let parent = tree.statements[statement].parent;
         let body = parent.map(|parent| tree.statements[parent].range);
-        let mut classes = classes.iter();
-        classes.len() == 0 || classes.any(|class| Some(class.range()) == body)
+        let mut called = classes.iter();
+        classes.is_empty() || called.any(|class| Some(class.range()) == body)
     })
 }
 
