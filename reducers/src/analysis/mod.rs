@@ -53,6 +53,7 @@ pub mod tied_constants;
 pub mod truth_tests;
 mod type_shapes;
 pub mod unchecked;
+pub mod waits;
 pub mod watch;
 pub mod without_side_effects;
 

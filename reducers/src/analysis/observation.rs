@@ -158,6 +158,11 @@ impl Observation {
         self.around(range, &format!("{CALL}\"index\", {name:?}, ("), "))");
     }
 
+    /// Writes down whether a loop over this expression finds an iterator used up.
+    pub(super) fn turns(&mut self, range: TextRange) {
+        self.around(range, &format!("{CALL}\"turns\", \"\", ("), "))");
+    }
+
     /// Writes down that the program comes to an expression.
     pub(super) fn before(&mut self, range: TextRange, name: &str) {
         self.around(range, &format!("({CALL}\"ran\", {name:?}), "), ")[1]");

@@ -284,6 +284,8 @@ mod tests {
         check(script, &[], "aot(f, 0)\n", false);
         check(script, &[], "aot(f, key=None)\n", false);
         check(script, &[], "use(2)\naot(f, x)\n", true);
+        let other = "class A:\n    def size(self): pass\ndef f(size): make(size)\n";
+        check(other, &[], "make(2)\n", true);
     }
 
     #[test]

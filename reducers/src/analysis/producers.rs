@@ -13,7 +13,10 @@ pub use asked::{
     added_to, asks_for_missing, asserted_call, attributes_asked_again, attributes_asked_for,
     attributes_read, class_that_asks, counterparts, missing_name, owner_class, quoted_names,
 };
-pub use in_class::{has_field, special_stores, stored_in_class, stores_in_class};
+pub use in_class::{
+    StateMethod, has_field, keeps_state, special_stores, state_methods, stored_in_class,
+    stores_in_class,
+};
 use kinds::{
     binding, called, calling, defining, elements, giving, is_in_class_body, mentioning, naming,
     standing, storing,

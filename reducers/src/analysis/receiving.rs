@@ -11,11 +11,11 @@ use crate::{
         dependence_check::Operations,
         handed_on::handed_on,
         names::{ImportedNames, imported_modules},
-        observation::Observation,
+        observation::{Observation, marked},
         own_classes::{OwnClasses, declarations},
     },
     syntax::{
-        AnyNodeRef, Program, Ranged, Tree,
+        AnyNodeRef, Program, Ranged, TextRange, Tree,
         ast::{Expr, ExprName, Stmt, StmtFunctionDef, UnaryOp},
     },
 };
@@ -34,6 +34,9 @@ pub(super) const SETTING: (&str, &str) = (".", "=");
 
 /// The mark of variables whose truth decides.
 pub(super) const TRUTH: &str = "truth of ";
+
+/// The mark of iterators that are used up.
+const USED_UP: &str = "used up";
 
 /// The mark of what functions return that others call.
 pub(super) const RETURNED: &str = "return of ";
@@ -70,6 +73,11 @@ pub fn receiving(program: &Program) -> Observation {
             for (operator, side) in compare.ops.iter().zip(&compare.comparators) {
                 observation.operand(side.range(), operator.as_str());
             }
+        }
+        if let Some(range) = iterated(node.node)
+            && !is_in_text()
+        {
+            observation.turns(range);
         }
         if let Some(asked) = asked(node.node) {
             observation.kind(asked.range, &format!("{TRUTH}{}", asked.id));
@@ -141,6 +149,21 @@ fn set_up<'a>(node: AnyNodeRef<'a>, read: &BTreeSet<&str>) -> Option<(&'a str, &
     };
     let name = target.attr.as_str();
     (!read.contains(name)).then_some((name, &*assign.value))
+}
+
+/// What a loop or a part of a comprehension iterates over.
+fn iterated(node: AnyNodeRef<'_>) -> Option<TextRange> {
+    match node {
+        AnyNodeRef::StmtFor(it) if !it.is_async => Some(it.iter.range()),
+        AnyNodeRef::Comprehension(it) if !it.is_async => Some(it.iter.range()),
+        _ => None,
+    }
+}
+
+/// Whether a run of a program that writes down what is received found an iterator used up: it had
+/// been used before, and gave nothing any more.
+pub fn finds_used_up(stderr: &str) -> bool {
+    marked(stderr).any(|(name, _)| name == USED_UP)
 }
 
 /// The variable whose truth a statement asks for.

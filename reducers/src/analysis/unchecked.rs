@@ -6,7 +6,10 @@
 //! that are called; what is computed with itself or made of nothing. Goes by names. Called by the judge, which compares a candidate with the script.
 
 use crate::{
-    analysis::names::{ImportedNames, imported_modules},
+    analysis::{
+        assignments::is_empty,
+        names::{ImportedNames, imported_modules},
+    },
     syntax::{
         AnyNodeRef, Program, Ranged,
         ast::{BoolOp, Comprehension, Expr, Operator},
@@ -269,9 +272,10 @@ pub fn calls_with_too_little(program: &Program) -> bool {
     })
 }
 
-/// Whether a container or a number of the language's own is made of nothing: `list()`.
+/// Whether a container or a number of the language's own is made of nothing, or something empty is
+/// counted or gone through: `list()`, `len([])`.
 pub fn makes_of_nothing(program: &Program) -> bool {
-    const OWN: [&str; 10] = [
+    const MAKING: [&str; 10] = [
         "bool",
         "bytes",
         "dict",
@@ -283,13 +287,19 @@ pub fn makes_of_nothing(program: &Program) -> bool {
         "str",
         "tuple",
     ];
+    const GOING_THROUGH: [&str; 7] = ["all", "any", "len", "max", "min", "sorted", "sum"];
     let own = program.defined_names();
     let mut nodes = program.tree().nodes.iter();
     nodes.any(|node| {
         let call = node.node.as_expr_call();
-        let call = call.filter(|call| call.arguments.is_empty());
         let name = call.and_then(|call| call.func.as_name_expr());
-        name.is_some_and(|name| OWN.contains(&name.id.as_str()) && !own.contains(name.id.as_str()))
+        let name = name.map(|name| name.id.as_str());
+        let (Some(call), Some(name)) = (call, name.filter(|name| !own.contains(*name))) else {
+            return false;
+        };
+        let first = call.arguments.args.first();
+        call.arguments.is_empty() && MAKING.contains(&name)
+            || first.is_some_and(is_empty) && GOING_THROUGH.contains(&name)
     })
 }
 
@@ -393,6 +403,7 @@ mod tests {
         assert!(!is("y = 1 - 1\n"));
         let is_of_nothing = |text: &str| makes_of_nothing(&Program::parse(text).unwrap());
         assert!(is_of_nothing("x = len(list())\n") && !is_of_nothing("x = list(y)\n"));
+        assert!(is_of_nothing("x = y - len([])\n") && !is_of_nothing("x = len([y])\n"));
         assert!(!is_of_nothing("def list(): pass\nx = list()\n"));
     }
 

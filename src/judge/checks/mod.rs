@@ -37,6 +37,8 @@ checks! {
     sources,
     round_trips,
     near_keys,
+    used_up,
+    waits,
     both_outcomes,
     differing_numbers,
     received,

@@ -23,7 +23,9 @@ use minrepro_reducers::{
         package_classes::{PackageClasses, are_made_alike, package_classes},
         package_functions::PackageFunctions,
         preconditions::Preconditions,
-        registrations::{Registrations, are_registered, registrations},
+        registrations::{
+            Handlers, Registrations, are_registered, handlers, handlers_passed_over, registrations,
+        },
         results::{gives_nothing, giving},
         unchecked::{
             asks_constants, awaits_nothing, calls_constants, calls_with_too_little,
@@ -57,7 +59,7 @@ use super::{
 };
 use crate::{
     oracle::{Verdict, is_in_library, lines_called_by_library},
-    runner::End,
+    runner::{End, RunError},
 };
 
 pub(super) const KIND: Kind = Kind {
@@ -248,6 +250,9 @@ struct Preserved {
     /// The classes that it makes known to packages.
     #[serde(default)]
     registrations: Registrations,
+    /// The classes for which it registers functions that are not called all the same.
+    #[serde(default)]
+    handlers: Handlers,
     /// What packages read of functions and types.
     #[serde(default)]
     package_functions: PackageFunctions,
@@ -311,6 +316,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         bindings: bindings(program),
         registering: registering(program),
         registrations: unless(exact, || registrations(program)),
+        handlers: passed_over(script)?,
         package_functions: unless(exact, || PackageFunctions::of(program)),
         called_wrongly: called_wrongly(script).map(|name| {
             let parameters = parameters_of(program, &name);
@@ -330,6 +336,20 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
 /// What a check needs to know, unless there is a reason why it need not.
 fn unless<T: Default>(reason: bool, known: impl FnOnce() -> T) -> T {
     if reason { T::default() } else { known() }
+}
+
+/// The classes for which functions are registered on the one that fails, though it gets a value of
+/// such a class.
+fn passed_over(script: &Script<'_>) -> Result<Handlers, RunError> {
+    let program = script.program;
+    let evidence = if handlers(program).is_empty() {
+        None
+    } else {
+        script.evidence()?
+    };
+    Ok(evidence.map_or_else(Handlers::new, |evidence| {
+        handlers_passed_over(program, evidence)
+    }))
 }
 
 /// Whether functions of a program are compiled from their text.
@@ -409,6 +429,7 @@ impl Check for Preserved {
             || !are_made_alike(&self.package_classes, program)
             || !self.package_functions.are_read_alike(program)
             || !are_registered(&self.registrations, program)
+            || !self.handlers.is_empty() && !self.handlers.is_subset(&handlers(program))
             || !are_bound(&self.bindings, program)
             || is_plain(&self.registering, program)
             || self.called_wrongly.as_ref().is_some_and(|(name, known)| {

@@ -2,7 +2,7 @@
 //! an attribute or a key and then finds it missing shows that something lost it. Without the store,
 //! anything would lack it, in the same words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minrepro_reducers::{
     analysis::{
@@ -10,10 +10,10 @@ use minrepro_reducers::{
         dependence_check::packages,
         lost_values::lost_values,
         producers::{
-            Producer, added_to, asserted_call, attributes_asked_again, attributes_asked_for,
+            Producer, StateMethod, added_to, asserted_call, attributes_asked_again, attributes_asked_for,
             attributes_read, class_that_asks, counterparts, declares, has_field, is_to_produce,
-            missing_name, produces, produces_before, quoted_names, reaches, special_stores,
-            stored_in_class, stores_in_class,
+            keeps_state, missing_name, produces, produces_before, quoted_names, reaches,
+            special_stores, state_methods, stored_in_class, stores_in_class,
         },
         quoted_lines::quoted_lines,
     },
@@ -69,6 +69,9 @@ struct Producers {
     /// The special methods by which the class of the object stores it.
     #[serde(default)]
     special: BTreeSet<String>,
+    /// Those by which it is copied.
+    #[serde(default)]
+    state: BTreeMap<String, StateMethod>,
 }
 
 /// How a missing value is stored.
@@ -158,6 +161,9 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             is_declared: declares(program, &producer),
             is_reaching: reaches(program, &producer, &failing),
             special: special(program, &producer, class.as_deref()),
+            state: class.as_deref().map_or_else(BTreeMap::new, |class| {
+                state_methods(program, class, evidence)
+            }),
             producer,
             can_trace,
         }
@@ -417,7 +423,9 @@ impl Check for Producers {
             .as_deref()
             .is_some_and(|class| !is_in_class(shown.program, &self.producer, class, None));
         let its = special(shown.program, &self.producer, class.as_deref());
-        let lacks_method = class.is_some() && !self.special.is_subset(&its);
+        let lacks_method = class.as_deref().is_some_and(|class| {
+            !self.special.is_subset(&its) || !keeps_state(&self.state, shown.program, class)
+        });
         let lacks_field = match (&self.producer, shown.failed_at.last()) {
             (Producer::Field(name), Some(&line)) => !has_field(shown.program, name, line),
             _ => false,

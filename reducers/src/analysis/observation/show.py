@@ -2,6 +2,7 @@ import builtins
 import collections.abc
 import gc
 import io
+import itertools
 import json
 import numbers
 import os
@@ -9,12 +10,14 @@ import re
 import stat
 import sys
 import traceback
+import unicodedata
 import weakref
 import zlib
 
 MOST = 300
 CALLS = 10 * MOST
 PLAIN = ("builtins", "datetime", "decimal", "fractions")
+GATHERED = (int, float, str, bytes, list, tuple, dict, set, frozenset)
 COMPARING = ("allclose", "array_equal", "equal", "isclose")
 HANDED_OUT = (range, type({}.keys()), type({}.values()), type({}.items()))
 calls = {}
@@ -23,6 +26,7 @@ known = set()
 seen = {}
 kept_in = set()  # the containers in which something is stored, and the keys, as they are written
 storing = []  # what something is about to be stored in
+used = {}  # the iterators from which something may have been taken, by their places
 holders = []  # what a key was last looked up in
 stored = []  # references to the objects under which something is stored in a container
 
@@ -340,6 +344,11 @@ def watched(name, function):
             if name:
                 say_failed(name, observed, arguments, named, state)
             raise
+        if name:
+            for value in arguments:
+                is_file = isinstance(value, io.IOBase)
+                if not is_file and is_used(value) and isinstance(result, GATHERED) and not result:
+                    say("used up", name)
         if name in COMPARING and result is False:
             try:
                 say_apart(*arguments[:2])
@@ -348,6 +357,35 @@ def watched(name, function):
         return result
 
     return call
+
+
+def is_used(value):
+    """Whether a value is an iterator that is used again."""
+    if not hasattr(type(value), "__next__") or len(used) > CALLS:
+        return False
+    is_known = id(value) in used and used[id(value)]() is value
+    try:
+        used[id(value)] = weakref.ref(value)
+    except TypeError:
+        # The language's own hold nothing that would have to be closed.
+        used[id(value)] = lambda: value
+    return is_known
+
+
+def turns(value):
+    """The turns of a loop, which writes down if there are none since an iterator is used up."""
+    if not is_used(value):
+        return value
+    taken = []
+    counting = iter(lambda: taken.append(None) is None, None)
+
+    def end():
+        if not taken:
+            say("used up", "for")
+        yield from ()
+
+    # An exception passes through none of this.
+    return itertools.chain(itertools.compress(value, counting), end())
 
 
 class Tee:
@@ -421,6 +459,8 @@ def show(what, name="", value=None):
             say_received(name, {"0": value}, kind_alone)
         except Exception:
             pass
+    elif what == "turns":
+        return turns(value)
     elif what == "caught":
         say("caught", traceback.format_exc())
     else:
@@ -467,14 +507,27 @@ def nearness(key, other):
         return "type" if type(key) is not type(other) else None
     if key in names_of(other) or other in names_of(key):
         return "name"
+    if number_of(key) is not None and number_of(key) == number_of(other):
+        return "number"
     if not all(isinstance(each, (str, bytes)) for each in (key, other)):
         return None
+    normal = [unicodedata.normalize("NFKC", text) for text in texts]
+    if normal[0] == normal[1]:
+        return "form"
     if texts[0].strip() == texts[1].strip():
         return "space"
     if texts[0].casefold() == texts[1].casefold():
         return "case"
     short, long = sorted(texts, key=len)
     return "part" if len(short) > 1 and (long.startswith(short) or long.endswith(short)) else None
+
+
+def number_of(key):
+    """The number that a key is or says."""
+    try:
+        return float(key) if isinstance(key, (str, bytes, int, float)) else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def names_of(key):

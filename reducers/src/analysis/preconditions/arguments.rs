@@ -11,7 +11,7 @@ use crate::{
         names::ImportedNames,
     },
     syntax::{
-        AnyNodeRef, Program, Ranged,
+        AnyNodeRef, Program, Ranged, TextSize,
         ast::{Expr, ExprCall, UnaryOp},
         scope::BindingKind,
     },
@@ -212,18 +212,20 @@ fn name_of(call: &ExprCall) -> Option<&str> {
     }
 }
 
-/// The names of functions, of the program or imported.
-fn functions(program: &Program) -> BTreeSet<&str> {
+/// Where variables are read that are functions, of the program or imported. A method is none of
+/// them: no name alone reaches it.
+fn functions(program: &Program) -> BTreeSet<TextSize> {
     let variables = program.scopes().variables.iter();
     let functions = variables.filter(|variable| {
         let mut bindings = variable.bindings.iter();
         bindings.any(|binding| matches!(binding.kind, BindingKind::Function | BindingKind::Import))
     });
-    functions.map(|variable| &*variable.name).collect()
+    let uses = functions.flat_map(|variable| &variable.uses);
+    uses.map(|used| used.range.start()).collect()
 }
 
 /// Whether an expression is certainly none that stands for a mapping which a program writes out.
-fn is_no_mapping(functions: &BTreeSet<&str>, value: &Expr) -> bool {
+fn is_no_mapping(functions: &BTreeSet<TextSize>, value: &Expr) -> bool {
     match value {
         Expr::Call(call) => !name_of(call).is_some_and(|name| name.ends_with("dict")),
         // A list of mappings may say the same by position.
@@ -233,11 +235,11 @@ fn is_no_mapping(functions: &BTreeSet<&str>, value: &Expr) -> bool {
     }
 }
 
-/// Whether an expression is a lambda or the name of one of these functions.
-fn is_function(functions: &BTreeSet<&str>, value: &Expr) -> bool {
+/// Whether an expression is a lambda or stands in one of these places.
+fn is_function(functions: &BTreeSet<TextSize>, value: &Expr) -> bool {
     match value {
         Expr::Lambda(_) => true,
-        Expr::Name(name) => functions.contains(name.id.as_str()),
+        Expr::Name(name) => functions.contains(&name.range.start()),
         _ => false,
     }
 }

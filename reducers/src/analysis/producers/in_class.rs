@@ -2,7 +2,9 @@
 //! attribute and its objects lack it, the store was left out or lost; where another class stores
 //! it, its absence is expected.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
 
 use super::{kinds::defining, storing};
 use crate::{
@@ -10,6 +12,20 @@ use crate::{
     syntax::{AnyNodeRef, Program, Ranged, TextRange, ast::Stmt},
     trace::evidence::{Evidence, SourceLine},
 };
+
+/// The special methods that give what an object is made of to whoever copies it.
+const GIVING_STATE: [&str; 7] = [
+    "__copy__",
+    "__deepcopy__",
+    "__getnewargs__",
+    "__getnewargs_ex__",
+    "__getstate__",
+    "__reduce__",
+    "__reduce_ex__",
+];
+
+/// The one that takes it.
+const TAKING_STATE: &str = "__setstate__";
 
 /// Whether a class of the program, or one that it derives from, stores something under a name.
 pub fn stores_in_class(program: &Program, name: &str, class: &str) -> bool {
@@ -93,6 +109,74 @@ pub fn special_stores(program: &Program, name: &str, class: &str) -> BTreeSet<St
     found.into_iter().map(str::to_owned).collect()
 }
 
+/// What a method does that gives or takes the state of an object which is copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateMethod {
+    /// The positions of the parameters that it reads.
+    reads: BTreeSet<usize>,
+    /// Whether it returns something.
+    returns: bool,
+}
+
+/// The methods by which the objects of a class, or of one that it derives from, give and take their
+/// state. With evidence, those that ran.
+pub fn state_methods(
+    program: &Program,
+    class: &str,
+    evidence: Option<&Evidence>,
+) -> BTreeMap<String, StateMethod> {
+    let tree = evidence.map_or_else(
+        || StatementTree::untraced(program),
+        |evidence| StatementTree::of(program, evidence),
+    );
+    let classes = OwnClasses::of(program).with_bases(class);
+    let bodies = classes.iter().flat_map(|class| &class.body);
+    let methods = bodies.filter_map(Stmt::as_function_def_stmt);
+    let methods = methods.filter(|method| {
+        let mut body = method.body.iter();
+        let name = method.name.as_str();
+        let runs = |part: &Stmt| {
+            let at = tree.at(part.range());
+            at.is_some_and(|at| tree.statements[at].is_executed)
+        };
+        (GIVING_STATE.contains(&name) || name == TAKING_STATE) && body.any(runs)
+    });
+    let found = methods.map(|method| {
+        let body = method.body.iter();
+        let nodes = body.flat_map(|part| program.tree().within(part.range()));
+        let nodes: Vec<_> = nodes.collect();
+        let names = nodes.iter().filter_map(|node| node.as_expr_name());
+        let names: BTreeSet<&str> = names.map(|name| name.id.as_str()).collect();
+        let places = method.parameters.iter().enumerate();
+        let read = places.filter(|(_, parameter)| names.contains(parameter.name().as_str()));
+        let does = StateMethod {
+            reads: read.map(|(place, _)| place).collect(),
+            returns: nodes.iter().any(|node| {
+                let result = node.as_stmt_return();
+                result.is_some_and(|result| result.value.is_some())
+            }),
+        };
+        (method.name.to_string(), does)
+    });
+    found.collect()
+}
+
+/// Whether a class of a candidate gives its state by the same methods, and those that give or take it
+/// go on reading what they get, and returning something. Without a method that takes it, the language stores it all.
+pub fn keeps_state(
+    known: &BTreeMap<String, StateMethod>,
+    candidate: &Program,
+    class: &str,
+) -> bool {
+    known.is_empty() || {
+        let its = state_methods(candidate, class, None);
+        known.iter().all(|(name, known)| match its.get(name) {
+            Some(its) => known.reads.is_subset(&its.reads) && known.returns <= its.returns,
+            None => name == TAKING_STATE,
+        })
+    }
+}
+
 /// Whether the body of a class that the statement on a line calls, or of one that it derives from,
 /// defines a name. Where it names no class of the program, any class may be the one.
 pub fn has_field(program: &Program, name: &str, line: u32) -> bool {
@@ -123,6 +207,28 @@ mod tests {
         let stores = |name: &str, class: &str| stores_in_class(&program, name, class);
         assert!(stores("a", "A") && stores("a", "B") && stores("b", "C"));
         assert!(!stores("a", "C") && !stores("b", "B") && !stores("a", "D"));
+    }
+
+    #[test]
+    fn copies_are_made_by_the_same_methods_of_what_they_get() {
+        let class = |giving: &str, taking: &str| {
+            let text = format!(
+                "class A:\n    def __getstate__(self): {giving}\n    def __setstate__(self, state): {taking}\nclass B(A): pass\n"
+            );
+            Program::parse(text.as_str()).unwrap()
+        };
+        let script = class("return dict(vars(self))", "vars(self).update(state)");
+        let known = state_methods(&script, "B", None);
+        let keeps = |giving: &str, taking: &str| keeps_state(&known, &class(giving, taking), "B");
+        assert!(keeps("return vars(self)", "self.a = state"));
+        assert!(!keeps("return {}", "self.a = state"));
+        assert!(!keeps("self", "self.a = state"));
+        assert!(!keeps("return vars(self)", "pass"));
+        let giving = "class B:\n    def __getstate__(self): return self.a\n";
+        let taking = "class B:\n    def __setstate__(self, state): self.a = state\n";
+        assert!(keeps_state(&known, &Program::parse(giving).unwrap(), "B"));
+        assert!(!keeps_state(&known, &Program::parse(taking).unwrap(), "B"));
+        assert!(state_methods(&script, "C", None).is_empty());
     }
 
     #[test]

@@ -243,10 +243,10 @@ impl Rest<'_, '_> {
             }
         }
         self.todo.extend(self.graph.changes_in_place(index));
+        let unfilled = self.graph.is_unfilled(index);
+        let unfilled = unfilled.then(|| UNFILLED.to_owned());
+        self.of.operations.extend(unfilled);
         if self.is_changed() {
-            let unfilled = self.graph.is_unfilled(index);
-            let unfilled = unfilled.then(|| UNFILLED.to_owned());
-            self.of.operations.extend(unfilled);
             let missed: Vec<usize> = self.graph.missed(index).collect();
             self.grow_by_missed(&missed);
             self.grow_by_contexts(variable);
@@ -423,10 +423,10 @@ impl Rest<'_, '_> {
         self.todo.extend(stores);
         self.todo
             .extend(self.graph.attribute_changes_in_place(name));
+        let unfilled = self.graph.is_unfilled_attribute(name);
+        let unfilled = unfilled.then(|| UNFILLED.to_owned());
+        self.of.operations.extend(unfilled);
         if self.is_changed() {
-            let unfilled = self.graph.is_unfilled_attribute(name);
-            let unfilled = unfilled.then(|| UNFILLED.to_owned());
-            self.of.operations.extend(unfilled);
             let missed: Vec<usize> = self.graph.missed_of_attribute(name).collect();
             self.grow_by_missed(&missed);
             let reads = self.outline.reads_of(name);
