@@ -2,9 +2,9 @@
 //! execution. Called by the analyses that follow a value to where it is written out.
 
 use crate::syntax::{
-    AnyNodeRef, Program, Ranged, TextRange,
+    AnyNodeRef, Program, Ranged,
     ast::Expr,
-    scope::{BindingKind, Variable},
+    scope::{Binding, BindingKind, Variable},
 };
 
 /// Whether an expression is a display or a text without anything in it.
@@ -20,8 +20,8 @@ pub(crate) fn is_empty(expr: &Expr) -> bool {
 }
 
 /// The values that a program assigns to the first variable of a name; none if there is no such
-/// variable, or it is also bound in another way: by a loop, as a parameter, with others in one
-/// statement.
+/// variable, or it is also bound in another way: by a loop, as a parameter, by unpacking what is not
+/// written out.
 pub(crate) fn assigned_values<'a>(program: &'a Program, name: &str) -> Option<Vec<&'a Expr>> {
     values_of(program, program.scopes().named(name).next()?)
 }
@@ -30,14 +30,16 @@ pub(crate) fn assigned_values<'a>(program: &'a Program, name: &str) -> Option<Ve
 pub(crate) fn values_of<'a>(program: &'a Program, variable: &Variable) -> Option<Vec<&'a Expr>> {
     let values = variable.bindings.iter().map(|binding| {
         let is_value = binding.kind == BindingKind::Value;
-        assigned(program, binding.statement).filter(|_| is_value)
+        assigned(program, binding).filter(|_| is_value)
     });
     let values: Option<Vec<&Expr>> = values.collect();
     values.filter(|values| !values.is_empty())
 }
 
-/// The value that a statement gives to one name, if it does nothing else.
-fn assigned(program: &Program, statement: TextRange) -> Option<&Expr> {
+/// The value that a statement gives to a name, alone or with others that get theirs from the same
+/// display.
+fn assigned<'a>(program: &'a Program, binding: &Binding) -> Option<&'a Expr> {
+    let statement = binding.statement;
     let nodes = &program.tree().nodes;
     // They stand in the order of the text.
     let first = nodes.partition_point(|node| node.node.start() < statement.start());
@@ -49,8 +51,24 @@ fn assigned(program: &Program, statement: TextRange) -> Option<&Expr> {
         _ => None,
     });
     let assign = assignments.next()?;
-    match assign.targets.as_slice() {
-        [Expr::Name(_)] => Some(&assign.value),
+    let [target] = assign.targets.as_slice() else {
+        return None;
+    };
+    if target.is_name_expr() {
+        return Some(&assign.value);
+    }
+    let (targets, values) = (elements(target)?, elements(&assign.value)?);
+    let mut all = targets.iter().chain(values);
+    let is_plain = targets.len() == values.len() && !all.any(Expr::is_starred_expr);
+    let mut pairs = targets.iter().zip(values).filter(|_| is_plain);
+    pairs.find_map(|(target, value)| (target.range() == binding.range).then_some(value))
+}
+
+/// The elements of a tuple or a list that is written out.
+fn elements(display: &Expr) -> Option<&[Expr]> {
+    match display {
+        Expr::Tuple(tuple) => Some(&tuple.elts),
+        Expr::List(list) => Some(&list.elts),
         _ => None,
     }
 }
@@ -61,7 +79,8 @@ mod tests {
 
     #[test]
     fn values_are_known_if_a_variable_is_only_assigned() {
-        let text = "x = 1\ndef f(y):\n    x = g(2)\n    y = 3\na, b = 4, 5\nx = g(6)\n";
+        let text =
+            "x = 1\ndef f(y):\n    x = g(2)\n    y = 3\na, b = 4, 5\n*c, d = 6, 7\nx = g(6)\n";
         let program = Program::parse(text).unwrap();
         let of = |name: &str| {
             let values = assigned_values(&program, name)?.into_iter();
@@ -72,6 +91,7 @@ mod tests {
             )
         };
         assert_eq!(of("x"), Some(vec!["1", "g(6)"]));
-        assert_eq!(["y", "a", "f", "z"].map(of), [None, None, None, None]);
+        assert_eq!(of("b"), Some(vec!["5"]));
+        assert_eq!(["y", "d", "f", "z"].map(of), [None, None, None, None]);
     }
 }

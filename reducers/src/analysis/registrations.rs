@@ -62,7 +62,9 @@ pub fn are_registered(known: &Registrations, candidate: &Program) -> bool {
 /// `@convert.register(date)`, or `@convert.register` with an annotated parameter.
 pub fn handlers(program: &Program) -> Handlers {
     let nodes = program.tree().nodes.iter().map(|node| node.node);
-    let functions = nodes.clone().filter_map(|node| node.as_stmt_function_def().copied());
+    let functions = nodes
+        .clone()
+        .filter_map(|node| node.as_stmt_function_def().copied());
     let decorated = functions
         .clone()
         .filter(|function| !function.decorator_list.is_empty());

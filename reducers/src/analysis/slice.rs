@@ -181,14 +181,22 @@ impl<'a> Slicer<'a> {
         self.keep_names(&code.to_owned().into());
     }
 
-    /// The same of an expression.
+    /// The same of an expression, with the members of the program's classes that it reads.
     pub(crate) fn keep_names(&mut self, expression: &Expression) {
-        for name in expression.names() {
-            let scopes = self.outline.program.scopes();
-            let mut named = scopes.positions_named(name).iter();
-            let found = named.find(|&&at| scopes.variables[at].scope == ScopeKind::Module);
-            self.todo.extend(found.map(|&at| Need::Variable(at)));
-        }
+        let scopes = self.outline.program.scopes();
+        let global = |name: &str| {
+            let mut named = scopes.positions_named(name).iter().copied();
+            named.find(|&at| scopes.variables[at].scope == ScopeKind::Module)
+        };
+        let names = expression.names().filter_map(global);
+        self.todo.extend(names.map(Need::Variable));
+        let of_classes = expression.attributes().filter(|(name, _)| {
+            let bindings = global(name).map(|at| &scopes.variables[at].bindings);
+            let mut bindings = bindings.into_iter().flatten();
+            bindings.any(|binding| binding.kind == BindingKind::Class)
+        });
+        let members = of_classes.map(|(_, member)| Need::Attribute(member.clone()));
+        self.todo.extend(members);
         self.settle();
     }
 
@@ -374,6 +382,12 @@ impl<'a> Slicer<'a> {
                 }
                 edits.push(stub);
                 self.keep_names(&value);
+            }
+            AnyNodeRef::StmtFunctionDef(_) if let Some(stub) = self.unentered(index) => {
+                for inside in outline.within(index) {
+                    self.kept[inside] = true;
+                }
+                edits.push(stub);
             }
             AnyNodeRef::StmtFunctionDef(_) => {
                 let body = self.graph.body(index).filter(|&statement| {

@@ -1,9 +1,12 @@
 //! What no run of a program checks: code under a condition that is a constant, and calls in it that
 //! can only fail, which a compiler reads all the same; handlers of any exception, which report the
 //! right one as well; collections in which one key or constant stands for all; coroutines that
-//! nothing runs; messages that are formatted, and
-//! methods that are awaited, only if nothing fails before; threads that nobody waits for; constants
-//! that are called; what is computed with itself or made of nothing. Goes by names. Called by the judge, which compares a candidate with the script.
+//! nothing runs; messages that are formatted, and methods that are awaited, only if nothing fails
+//! before; threads that nobody waits for; constants that are called; what is computed with itself or
+//! made of nothing; loops that change nothing of their condition; plain parameters that are
+//! unpacked. Goes by names. Called by the judge, which compares a candidate with the script.
+
+use std::collections::BTreeSet;
 
 use crate::{
     analysis::{
@@ -303,6 +306,66 @@ pub fn makes_of_nothing(program: &Program) -> bool {
     })
 }
 
+/// Whether a loop goes on as long as something holds that nothing in it changes: `while a != b: yield`.
+pub fn loops_unchanged(program: &Program) -> bool {
+    let nodes = program.tree().nodes.iter();
+    let mut loops = nodes.filter_map(|node| node.node.as_stmt_while().copied());
+    loops.any(|repeated| {
+        let name_of = |node: AnyNodeRef<'_>| match node {
+            AnyNodeRef::ExprName(name) => Some((name.id.to_string(), name.ctx.is_load())),
+            AnyNodeRef::ExprAttribute(part) => Some((part.attr.to_string(), part.ctx.is_load())),
+            _ => None,
+        };
+        let condition = program.tree().within(repeated.test.range());
+        let condition: Vec<_> = condition.collect();
+        let read = condition.iter().filter_map(|node| Some(name_of(*node)?.0));
+        let read: BTreeSet<String> = read.collect();
+        let computes = condition.iter().any(|node| {
+            node.is_expr_call()
+                || node.is_expr_named()
+                || node.is_expr_await()
+                || node.is_expr_yield()
+        });
+        let mut body = repeated
+            .body
+            .iter()
+            .flat_map(|part| program.tree().within(part.range()));
+        let changes = |node: AnyNodeRef<'_>| match node {
+            AnyNodeRef::ExprCall(_) | AnyNodeRef::ExprAwait(_) => true,
+            node => name_of(node).is_some_and(|(name, is_read)| !is_read && read.contains(&name)),
+        };
+        !read.is_empty() && !computes && !body.any(changes)
+    })
+}
+
+/// Whether a function unpacks a plain parameter into the arguments of a call: `def f(args): g(*args)`.
+/// What is passed for one that takes all arguments is a tuple; for a plain one it may be anything.
+pub fn unpacks_parameters(program: &Program) -> bool {
+    let nodes = program.tree().nodes.iter();
+    let mut functions = nodes.filter_map(|node| node.node.as_stmt_function_def().copied());
+    functions.any(|function| {
+        let parameters = function.parameters.iter_non_variadic_params();
+        let plain: BTreeSet<&str> = parameters
+            .map(|parameter| parameter.parameter.name.as_str())
+            .collect();
+        let mut calls = program
+            .tree()
+            .within(function.range)
+            .filter_map(|node| node.as_expr_call().copied());
+        calls.any(|call| {
+            let starred = call.arguments.args.iter();
+            let starred = starred.filter_map(|argument| Some(&*argument.as_starred_expr()?.value));
+            let keywords = call.arguments.keywords.iter();
+            let mapped = keywords.filter(|keyword| keyword.arg.is_none());
+            let mut unpacked = starred.chain(mapped.map(|keyword| &keyword.value));
+            unpacked.any(|value| {
+                let name = value.as_name_expr();
+                name.is_some_and(|name| plain.contains(name.id.as_str()))
+            })
+        })
+    })
+}
+
 /// Whether something is taken from itself, divided by itself or compared with itself: what comes of it
 /// is known.
 pub fn computes_with_itself(program: &Program) -> bool {
@@ -405,6 +468,33 @@ mod tests {
         assert!(is_of_nothing("x = len(list())\n") && !is_of_nothing("x = list(y)\n"));
         assert!(is_of_nothing("x = y - len([])\n") && !is_of_nothing("x = len([y])\n"));
         assert!(!is_of_nothing("def list(): pass\nx = list()\n"));
+    }
+
+    #[test]
+    fn what_is_unpacked_takes_all_arguments() {
+        let unpacks = |text: &str| unpacks_parameters(&Program::parse(text).unwrap());
+        assert!(unpacks("def f(self, args):\n    self.g(*args)\n"));
+        assert!(unpacks("def f(x, kwargs):\n    g(x, **kwargs)\n"));
+        assert!(!unpacks(
+            "def f(*args, **kwargs):\n    g(*args, **kwargs)\n"
+        ));
+        assert!(!unpacks("def f(x):\n    g(*h(x))\n"));
+    }
+
+    #[test]
+    fn loops_change_what_they_wait_for() {
+        let unchanged = |text: &str| loops_unchanged(&Program::parse(text).unwrap());
+        assert!(unchanged("while a.b != c:\n    yield\n"));
+        assert!(unchanged("while x < 3:\n    y += 1\n"));
+        for text in [
+            "while x < 3:\n    x += 1\n",
+            "while a.b < 3:\n    a.b = c\n",
+            "while x:\n    x.pop()\n",
+            "while f(x):\n    pass\n",
+            "while True:\n    yield\n",
+        ] {
+            assert!(!unchanged(text), "{text}");
+        }
     }
 
     #[test]

@@ -137,8 +137,14 @@ mod tests {
             limits(&lines.collect::<String>())
         };
         let known = of(&[("wait", "0.4"), ("wait", "2"), ("get", "None")]);
-        assert!(are_no_shorter(&known, &of(&[("wait", "0.4"), ("get", "0")])));
-        assert!(!are_no_shorter(&known, &of(&[("wait", "3"), ("wait", "0.3")])));
+        assert!(are_no_shorter(
+            &known,
+            &of(&[("wait", "0.4"), ("get", "0")])
+        ));
+        assert!(!are_no_shorter(
+            &known,
+            &of(&[("wait", "3"), ("wait", "0.3")])
+        ));
         let called = ending("\u{1e}called get\u{1f}ran\u{1e}\n");
         assert_eq!(called, ["get".to_owned()].into());
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::syntax::{
     Program,
-    ast::{Expr, Stmt},
+    ast::{Expr, Stmt, name::Name},
 };
 
 /// A value that a traced run saw.
@@ -140,6 +140,17 @@ impl Expression {
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let program = self.program().into_iter();
         program.flat_map(|program| program.scopes().unbound_names())
+    }
+
+    /// The attributes of plain names that it reads, with the names.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&str, &Name)> {
+        let nodes = self.program().into_iter();
+        let nodes = nodes.flat_map(|program| program.tree().nodes.iter());
+        let attributes = nodes.filter_map(|node| node.node.as_expr_attribute().copied());
+        attributes.filter_map(|attribute| {
+            let of = attribute.value.as_name_expr()?;
+            Some((of.id.as_str(), &attribute.attr.id))
+        })
     }
 
     /// Whether it is written out: a literal, or a tuple of such.

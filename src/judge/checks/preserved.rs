@@ -30,7 +30,8 @@ use minrepro_reducers::{
         unchecked::{
             asks_constants, awaits_nothing, calls_constants, calls_with_too_little,
             computes_with_itself, handles_anything, holds_own_lock, leaves_coroutines,
-            logs_wrongly, makes_of_nothing, repeats_a_constant, repeats_a_key, waits_for_no_thread,
+            logs_wrongly, loops_unchanged, makes_of_nothing, repeats_a_constant, repeats_a_key,
+            unpacks_parameters, waits_for_no_thread,
         },
     },
     syntax::Program,
@@ -128,10 +129,14 @@ enum Oddity {
     DrawnEachTime,
     /// A container or a number of the language's own is made of nothing.
     MadeOfNothing,
+    /// A loop changes nothing of its condition.
+    Unchanging,
+    /// A plain parameter is unpacked into the arguments of a call.
+    UnpackedParameter,
 }
 
 impl Oddity {
-    const ALL: [Self; 25] = [
+    const ALL: [Self; 27] = [
         Self::Chance,
         Self::Emptiness,
         Self::WrongType,
@@ -157,6 +162,8 @@ impl Oddity {
         Self::WithItself,
         Self::DrawnEachTime,
         Self::MadeOfNothing,
+        Self::Unchanging,
+        Self::UnpackedParameter,
     ];
 
     fn is_in(self, program: &Program) -> bool {
@@ -186,6 +193,8 @@ impl Oddity {
             Self::WithItself => computes_with_itself(program),
             Self::DrawnEachTime => draws_each_time(program),
             Self::MadeOfNothing => makes_of_nothing(program),
+            Self::Unchanging => loops_unchanged(program),
+            Self::UnpackedParameter => unpacks_parameters(program),
         }
     }
 

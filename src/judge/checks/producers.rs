@@ -10,10 +10,10 @@ use minrepro_reducers::{
         dependence_check::packages,
         lost_values::lost_values,
         producers::{
-            Producer, StateMethod, added_to, asserted_call, attributes_asked_again, attributes_asked_for,
-            attributes_read, class_that_asks, counterparts, declares, has_field, is_to_produce,
-            keeps_state, missing_name, produces, produces_before, quoted_names, reaches,
-            special_stores, state_methods, stored_in_class, stores_in_class,
+            Producer, StateMethod, added_to, asserted_call, attributes_asked_again,
+            attributes_asked_for, attributes_read, class_that_asks, counterparts, declares,
+            has_field, is_to_produce, keeps_state, missing_name, produces, produces_before,
+            quoted_names, reaches, special_stores, state_methods, stored_in_class, stores_in_class,
         },
         quoted_lines::quoted_lines,
     },
@@ -161,9 +161,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
             is_declared: declares(program, &producer),
             is_reaching: reaches(program, &producer, &failing),
             special: special(program, &producer, class.as_deref()),
-            state: class.as_deref().map_or_else(BTreeMap::new, |class| {
-                state_methods(program, class, evidence)
-            }),
+            state: state(program, &producer, class.as_deref(), evidence),
             producer,
             can_trace,
         }
@@ -207,6 +205,24 @@ fn special(program: &Program, producer: &Producer, class: Option<&str>) -> BTree
         (Producer::Store(name), Some(class)) => special_stores(program, name, class),
         _ => BTreeSet::new(),
     }
+}
+
+/// The methods by which objects of a class are copied, unless it is one of them that stores what is
+/// missing: it may make that anew.
+fn state(
+    program: &Program,
+    producer: &Producer,
+    class: Option<&str>,
+    evidence: Option<&Evidence>,
+) -> BTreeMap<String, StateMethod> {
+    let methods = class.map_or_else(BTreeMap::new, |class| {
+        state_methods(program, class, evidence)
+    });
+    let special = special(program, producer, class);
+    if methods.keys().any(|method| special.contains(method)) {
+        return BTreeMap::new();
+    }
+    methods
 }
 
 /// The code that may have stored the value that is `None`, or the element that a queue lacks.

@@ -38,9 +38,7 @@ struct Waits {
 /// Applies if the script fails, or reports a failure, because a time limit has run out.
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
-    let exception = script
-        .showing
-        .and_then(|showing| showing.exception.clone());
+    let exception = script.showing.and_then(|showing| showing.exception.clone());
     let mut raised = exception.into_iter().chain(first_caught(so_far));
     if !raised.any(|raised| is_of_time(&raised)) || so_far.has_full_control() || is_exact(so_far) {
         return Ok(None);

@@ -270,6 +270,8 @@ class Writer:
             return self.write(torch) + '.device("' + str(value) + '")'
         if kind in (torch.dtype, torch.layout, torch.memory_format):
             return self.write(torch) + repr(value)[len("torch"):]
+        if kind.__module__ == "torch._ops":
+            return self.operator(torch, value)
         if not isinstance(value, torch.nn.Module):
             return self.instance(kind, value)
         plain = (torch.Tensor, torch.nn.Parameter)
@@ -284,6 +286,16 @@ class Writer:
         else:
             text = self.brief(kind, self.library(kind, value))
         return text if value.training else text + ".eval()"
+
+    def operator(self, torch, value):
+        """An operator, or the namespace of one, by its path: there is only one of each."""
+        path = value.name if isinstance(value, type(sys)) else str(value)
+        found = torch.ops
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if found is not value:
+            raise Stop
+        return self.write(torch) + ".ops." + path
 
     def brief(self, kind, text):
         """A call without the arguments that are the defaults, and with `3` for `(3, 3)`."""
