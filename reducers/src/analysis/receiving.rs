@@ -15,7 +15,7 @@ use crate::{
         own_classes::{OwnClasses, declarations},
     },
     syntax::{
-        AnyNodeRef, Program, Ranged, TextRange, Tree,
+        AnyNodeRef, Program, Ranged, Tree,
         ast::{Expr, ExprName, Stmt, StmtFunctionDef, UnaryOp},
     },
 };
@@ -66,18 +66,8 @@ pub fn receiving(program: &Program) -> Observation {
             let mut around = tree.ancestors(at as u32);
             around.any(|around| around.is_expr_f_string())
         };
-        if let AnyNodeRef::ExprCompare(compare) = node.node
-            && !is_in_text()
-        {
-            observation.operand(compare.left.range(), compare.ops[0].as_str());
-            for (operator, side) in compare.ops.iter().zip(&compare.comparators) {
-                observation.operand(side.range(), operator.as_str());
-            }
-        }
-        if let Some(range) = iterated(node.node)
-            && !is_in_text()
-        {
-            observation.turns(range);
+        if !is_in_text() {
+            observe_values(&mut observation, node.node);
         }
         if let Some(asked) = asked(node.node) {
             observation.kind(asked.range, &format!("{TRUTH}{}", asked.id));
@@ -151,12 +141,19 @@ fn set_up<'a>(node: AnyNodeRef<'a>, read: &BTreeSet<&str>) -> Option<(&'a str, &
     (!read.contains(name)).then_some((name, &*assign.value))
 }
 
-/// What a loop or a part of a comprehension iterates over.
-fn iterated(node: AnyNodeRef<'_>) -> Option<TextRange> {
+/// Writes down what a comparison compares, and whether a loop or a part of a comprehension finds an
+/// iterator used up.
+fn observe_values(observation: &mut Observation, node: AnyNodeRef<'_>) {
     match node {
-        AnyNodeRef::StmtFor(it) if !it.is_async => Some(it.iter.range()),
-        AnyNodeRef::Comprehension(it) if !it.is_async => Some(it.iter.range()),
-        _ => None,
+        AnyNodeRef::ExprCompare(compare) => {
+            observation.operand(compare.left.range(), compare.ops[0].as_str());
+            for (operator, side) in compare.ops.iter().zip(&compare.comparators) {
+                observation.operand(side.range(), operator.as_str());
+            }
+        }
+        AnyNodeRef::StmtFor(it) if !it.is_async => observation.turns(it.iter.range()),
+        AnyNodeRef::Comprehension(it) if !it.is_async => observation.turns(it.iter.range()),
+        _ => {}
     }
 }
 

@@ -381,13 +381,9 @@ impl<'a> Slicer<'a> {
                     self.kept[inside] = true;
                 }
                 edits.push(stub);
-                self.keep_names(&value);
-            }
-            AnyNodeRef::StmtFunctionDef(_) if let Some(stub) = self.unentered(index) => {
-                for inside in outline.within(index) {
-                    self.kept[inside] = true;
+                if let Some(value) = value {
+                    self.keep_names(&value);
                 }
-                edits.push(stub);
             }
             AnyNodeRef::StmtFunctionDef(_) => {
                 let body = self.graph.body(index).filter(|&statement| {

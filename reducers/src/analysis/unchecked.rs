@@ -60,11 +60,9 @@ pub fn asks_constants(program: &Program) -> bool {
         _ => false,
     };
     program.tree().nodes.iter().any(|node| match node.node {
-        AnyNodeRef::StmtIf(choice) => choice.test.is_literal_expr(),
-        AnyNodeRef::ElifElseClause(clause) => {
-            clause.test.as_ref().is_some_and(Expr::is_literal_expr)
-        }
-        AnyNodeRef::ExprIf(choice) => choice.test.is_literal_expr(),
+        AnyNodeRef::StmtIf(choice) => is_constant(&choice.test),
+        AnyNodeRef::ElifElseClause(clause) => clause.test.as_ref().is_some_and(is_constant),
+        AnyNodeRef::ExprIf(choice) => is_constant(&choice.test),
         AnyNodeRef::StmtAugAssign(change) => decides(change.op, &change.value),
         AnyNodeRef::ExprBinOp(of_two) => {
             decides(of_two.op, &of_two.left) || decides(of_two.op, &of_two.right)
@@ -75,6 +73,18 @@ pub fn asks_constants(program: &Program) -> bool {
         }
         _ => false,
     })
+}
+
+/// Whether an expression is a literal, or only compares such.
+fn is_constant(expr: &Expr) -> bool {
+    match expr {
+        Expr::Compare(compare) => {
+            let mut sides = compare.comparators.iter().chain([&*compare.left]);
+            sides.all(Expr::is_literal_expr)
+        }
+        Expr::UnaryOp(operation) => is_constant(&operation.operand),
+        _ => expr.is_literal_expr(),
+    }
 }
 
 /// Whether a statement only makes a coroutine of the program's own, which nothing then runs.
@@ -443,6 +453,8 @@ mod tests {
             "y = x | True\n",
             "y = x or True\n",
             "y = False and x\n",
+            "if None is not None: x\n",
+            "y = x if not 0 else z\n",
         ] {
             assert!(is(asks_constants, text), "{text}");
         }
@@ -451,6 +463,7 @@ mod tests {
             "x |= False\n",
             "y = x or 'a'\n",
             "y = x and True\n",
+            "if x is not None: y\n",
         ] {
             assert!(!is(asks_constants, text), "{text}");
         }

@@ -66,8 +66,8 @@ pub fn waiting(program: &Program) -> Observation {
             observation.value(limit.range(), &format!("{LIMIT}{name}"));
         }
         let row = ENDING.iter().find(|row| row.contains(&name));
-        if let (Some(row), Expr::Attribute(method)) = (row, &*call.func) {
-            observation.before(method.value.range(), &format!("{CALLED}{}", row[0]));
+        if let (Some([first, ..]), Expr::Attribute(method)) = (row, &*call.func) {
+            observation.before(method.value.range(), &format!("{CALLED}{first}"));
         }
     }
     observation
@@ -108,10 +108,6 @@ fn calls(program: &Program) -> impl Iterator<Item = &ExprCall> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parsed(text: &str) -> Program {
-        Program::parse(text).unwrap()
-    }
 
     #[test]
     fn limits_and_calls_are_written_down() {

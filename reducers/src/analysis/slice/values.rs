@@ -137,42 +137,35 @@ impl<'a> Slicer<'a> {
         })
     }
 
-    /// A replacement for the body of a function that is not in the traceback, and the value that it
-    /// returned.
-    pub(super) fn stub(&self, index: usize) -> Option<(Edit, Expression)> {
+    /// A replacement for the body of a function that is not in the traceback: it returns the value that
+    /// it returned, which is given as well, or something at least if it was not entered but would
+    /// return something. Whoever finds such a function may count on that.
+    pub(super) fn stub(&self, index: usize) -> Option<(Edit, Option<Expression>)> {
         let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else {
             return None;
         };
         // A function that a library calls must continue as it did, if only results within it are
         // known.
-        let value = self
-            .value_of(index)
-            .filter(|_| self.which != Values::Inner)?;
+        let value = self.value_of(index).filter(|_| self.which != Values::Inner);
+        let returned = match &value {
+            Some(value) => value.text().to_owned(),
+            None if !self.is_entered(index) && self.returns(index) => {
+                def.parameters.iter().next()?.name().to_string()
+            }
+            None => return None,
+        };
         let body = TextRange::new(def.body.first()?.start(), def.body.last()?.end());
-        Some((
-            Edit::replace(body, format!("return {}", value.text())),
-            value,
-        ))
+        Some((Edit::replace(body, format!("return {returned}")), value))
     }
 
-    /// A replacement for the body of a function that was not entered, though it would return
-    /// something. Whoever finds such a function may count on that.
-    pub(super) fn unentered(&self, index: usize) -> Option<Edit> {
-        let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else {
-            return None;
-        };
+    /// Whether a function returns something that is not written out.
+    fn returns(&self, index: usize) -> bool {
         let mut inside = self.outline.within(index);
-        let returns = inside.any(|inside| {
+        inside.any(|inside| {
             let result = self.outline.statements[inside].node.as_stmt_return();
             let value = result.and_then(|result| result.value.as_deref());
             value.is_some_and(|value| !value.is_literal_expr())
-        });
-        if !returns || self.is_entered(index) {
-            return None;
-        }
-        let first = def.parameters.iter().next()?;
-        let body = TextRange::new(def.body.first()?.start(), def.body.last()?.end());
-        Some(Edit::replace(body, format!("return {}", first.name())))
+        })
     }
 
     /// The iterable of a loop that failed, cut to the iteration that failed.
