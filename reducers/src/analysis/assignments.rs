@@ -57,6 +57,7 @@ fn assigned<'a>(program: &'a Program, binding: &Binding) -> Option<&'a Expr> {
     if target.is_name_expr() {
         return Some(&assign.value);
     }
+    // What is unpacked may be written out all the same.
     let (targets, values) = (elements(target)?, elements(&assign.value)?);
     let mut all = targets.iter().chain(values);
     let is_plain = targets.len() == values.len() && !all.any(Expr::is_starred_expr);

@@ -79,6 +79,7 @@ pub fn handlers(program: &Program) -> Handlers {
         Some((on(&call.func)?, class.to_owned()))
     });
     let annotated = functions.flat_map(|function| {
+        // That of a method comes after the object, which has none.
         let mut parameters = function.parameters.iter();
         let class = parameters.find_map(|parameter| callee_name(parameter.annotation()?));
         let decorators = function.decorator_list.iter();
@@ -93,6 +94,7 @@ pub fn handlers(program: &Program) -> Handlers {
 pub fn handlers_passed_over(program: &Program, evidence: &Evidence) -> Handlers {
     let failing = evidence.failure.last();
     let failing = failing.filter(|frame| frame.line.in_program().is_some());
+    // Only a value that was written down has a class that is known.
     let values = failing.into_iter().flat_map(|frame| frame.values.values());
     let values = values.filter_map(|value| class_of(value.expression.syntax()?));
     let classes: BTreeSet<&str> = values.collect();

@@ -381,9 +381,7 @@ impl<'a> Slicer<'a> {
                     self.kept[inside] = true;
                 }
                 edits.push(stub);
-                if let Some(value) = value {
-                    self.keep_names(&value);
-                }
+                self.keep_names(&value);
             }
             AnyNodeRef::StmtFunctionDef(_) => {
                 let body = self.graph.body(index).filter(|&statement| {

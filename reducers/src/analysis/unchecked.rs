@@ -330,6 +330,7 @@ pub fn loops_unchanged(program: &Program) -> bool {
         let condition: Vec<_> = condition.collect();
         let read = condition.iter().filter_map(|node| Some(name_of(*node)?.0));
         let read: BTreeSet<String> = read.collect();
+        // What a call, or whoever goes on after an `await`, finds may change by itself.
         let computes = condition.iter().any(|node| {
             node.is_expr_call()
                 || node.is_expr_named()
@@ -340,6 +341,7 @@ pub fn loops_unchanged(program: &Program) -> bool {
             .body
             .iter()
             .flat_map(|part| program.tree().within(part.range()));
+        // Any call may change what the condition reads.
         let changes = |node: AnyNodeRef<'_>| match node {
             AnyNodeRef::ExprCall(_) | AnyNodeRef::ExprAwait(_) => true,
             node => name_of(node).is_some_and(|(name, is_read)| !is_read && read.contains(&name)),
@@ -358,6 +360,7 @@ pub fn unpacks_parameters(program: &Program) -> bool {
         let plain: BTreeSet<&str> = parameters
             .map(|parameter| parameter.parameter.name.as_str())
             .collect();
+        // A function within it may do so as well.
         let mut calls = program
             .tree()
             .within(function.range)

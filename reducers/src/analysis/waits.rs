@@ -45,7 +45,7 @@ const ENDING: [&[&str]; 6] = [
 ];
 
 /// The shortest limit of each function that gets one, in seconds.
-pub type Limits = BTreeMap<String, f64>;
+pub type TimeLimits = BTreeMap<String, f64>;
 
 /// What makes a program write down its time limits, and which methods it calls that end waits.
 pub fn waiting(program: &Program) -> Observation {
@@ -65,6 +65,7 @@ pub fn waiting(program: &Program) -> Observation {
         if let Some(limit) = limit.filter(|limit| !limit.is_starred_expr()) {
             observation.value(limit.range(), &format!("{LIMIT}{name}"));
         }
+        // A function of the script's own with such a name ends no wait.
         let row = ENDING.iter().find(|row| row.contains(&name));
         if let (Some([first, ..]), Expr::Attribute(method)) = (row, &*call.func) {
             observation.before(method.value.range(), &format!("{CALLED}{first}"));
@@ -74,8 +75,8 @@ pub fn waiting(program: &Program) -> Observation {
 }
 
 /// The limits that a run writes down.
-pub fn limits(stderr: &str) -> Limits {
-    let mut found = Limits::new();
+pub fn limits(stderr: &str) -> TimeLimits {
+    let mut found = TimeLimits::new();
     for (mark, value) in marked(stderr) {
         if let Some(name) = mark.strip_prefix(LIMIT)
             && let Ok(limit) = value.parse::<f64>()
@@ -88,7 +89,7 @@ pub fn limits(stderr: &str) -> Limits {
 }
 
 /// Whether some limits are no shorter than others.
-pub fn are_no_shorter(known: &Limits, its: &Limits) -> bool {
+pub fn are_no_shorter(known: &TimeLimits, its: &TimeLimits) -> bool {
     its.iter()
         .all(|(name, limit)| known.get(name).is_none_or(|known| known <= limit))
 }

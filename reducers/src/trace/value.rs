@@ -257,6 +257,12 @@ mod tests {
         );
         assert_eq!(of("a.b(c)").called(), Some("b"));
         assert_eq!(of("a.b").called(), None);
+        let nested = of("f(A.b, c().d, A.e.f)");
+        let read: Vec<_> = nested
+            .attributes()
+            .map(|(of, name)| (of, name.as_str()))
+            .collect();
+        assert_eq!(read, [("A", "b"), ("A", "e")]);
         assert!(of("(1, -2.5, ('x',))").is_literal() && !of("[1]").is_literal());
         assert!(of("1 +").syntax().is_none() && of("x = 1").syntax().is_none());
     }

@@ -351,6 +351,7 @@ fn unless<T: Default>(reason: bool, known: impl FnOnce() -> T) -> T {
 /// such a class.
 fn passed_over(script: &Script<'_>) -> Result<Handlers, RunError> {
     let program = script.program;
+    // The text costs nothing, but a trace takes a run.
     let evidence = if handlers(program).is_empty() {
         None
     } else {

@@ -218,6 +218,7 @@ fn state(
     let methods = class.map_or_else(BTreeMap::new, |class| {
         state_methods(program, class, evidence)
     });
+    // What is made anew depends on nothing that a copy takes over.
     let special = special(program, producer, class);
     if methods.keys().any(|method| special.contains(method)) {
         return BTreeMap::new();

@@ -36,6 +36,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         return Ok(None);
     }
     let calls = script.library_calls()?;
+    // What one run alone shows may be chance.
     let finds = calls.is_some_and(|calls| {
         let mut told = calls.told.iter();
         told.all(|told| finds_used_up(told))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use minrepro_reducers::analysis::waits::{Limits, are_no_shorter, ending, limits, waiting};
+use minrepro_reducers::analysis::waits::{TimeLimits, are_no_shorter, ending, limits, waiting};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub(super) const KIND: Kind = Kind {
 /// Refuses candidates with shorter limits, or without those who would end a wait.
 #[derive(Debug, Serialize, Deserialize)]
 struct Waits {
-    limits: Limits,
+    limits: TimeLimits,
     ending: BTreeSet<String>,
 }
 
@@ -39,6 +39,7 @@ struct Waits {
 fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
     let Script { probe, program, .. } = script;
     let exception = script.showing.and_then(|showing| showing.exception.clone());
+    // Who catches that and raises an exception of its own has waited as well.
     let mut raised = exception.into_iter().chain(first_caught(so_far));
     if !raised.any(|raised| is_of_time(&raised)) || so_far.has_full_control() || is_exact(so_far) {
         return Ok(None);
@@ -47,6 +48,7 @@ fn establish(script: &Script<'_>, so_far: &Checks) -> Applied {
         .text(program)
         .and_then(|text| probe.changed_job(program, text));
     let outcomes = probe.run(job.as_slice())?;
+    // One run tells: limits are written out, or computed from what is.
     let stderr = outcomes.first().map(|outcome| outcome.stderr.text());
     let found = stderr.map(|stderr| Waits {
         limits: limits(&stderr),
@@ -68,6 +70,7 @@ impl Observer for Waits {
     }
 
     fn objection(&self, _: &Shown<'_>, observed: &Observed<'_>) -> Option<Verdict> {
+        // A call that the script does not make has no limit to compare with.
         let is_as_long = are_no_shorter(&self.limits, &limits(observed.stderr));
         let is_ended = self.ending.is_subset(&ending(observed.stderr));
         (!is_as_long || !is_ended).then_some(Verdict::Vacuous)

@@ -147,6 +147,7 @@ pub fn state_methods(
         let nodes: Vec<_> = nodes.collect();
         let names = nodes.iter().filter_map(|node| node.as_expr_name());
         let names: BTreeSet<&str> = names.map(|name| name.id.as_str()).collect();
+        // Another program may call them by other names.
         let places = method.parameters.iter().enumerate();
         let read = places.filter(|(_, parameter)| names.contains(parameter.name().as_str()));
         let does = StateMethod {

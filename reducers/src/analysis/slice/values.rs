@@ -137,20 +137,22 @@ impl<'a> Slicer<'a> {
         })
     }
 
-    /// A replacement for the body of a function that is not in the traceback: it returns the value that
-    /// it returned, which is given as well, or something at least if it was not entered but would
-    /// return something. Whoever finds such a function may count on that.
-    pub(super) fn stub(&self, index: usize) -> Option<(Edit, Option<Expression>)> {
+    /// A replacement for the body of a function that is not in the traceback, and the value that it
+    /// returned. If it was not entered but would return something, it returns anything: whoever finds
+    /// such a function may count on that.
+    pub(super) fn stub(&self, index: usize) -> Option<(Edit, Expression)> {
         let AnyNodeRef::StmtFunctionDef(def) = self.outline.statements[index].node else {
             return None;
         };
         // A function that a library calls must continue as it did, if only results within it are
         // known.
         let value = self.value_of(index).filter(|_| self.which != Values::Inner);
-        let returned = match &value {
-            Some(value) => value.text().to_owned(),
+        let (returned, value) = match value {
+            Some(value) => (value.text().to_owned(), value),
+            // Nobody comes there, so it needs nothing.
             None if !self.is_entered(index) && self.returns(index) => {
-                def.parameters.iter().next()?.name().to_string()
+                let first = def.parameters.iter().next()?;
+                (first.name().to_string(), "None".to_owned().into())
             }
             None => return None,
         };

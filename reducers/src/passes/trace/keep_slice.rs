@@ -164,6 +164,8 @@ class Row:
         print('never')  # not executed
     def __iter__(self):
         print('never')  # not executed
+    def __array__(self):
+        return list(self.items)  # not executed
 row = Row([1])
 dict(row)  # fails
 ";
@@ -184,6 +186,8 @@ class Row:
         pass
     def __array_interface__(self):
         pass
+    def __array__(self):
+        return self
 row = Row([1])
 dict(row)
 ";
@@ -192,6 +196,37 @@ dict(row)
             "{}",
             texts.join("or\n")
         );
+    }
+
+    #[test]
+    fn members_that_values_name_stay_in_their_class() {
+        let text = "\
+import lib
+class Kind(lib.Enum):
+    A = 1
+    B = 2
+def make(number):
+    kind = [Kind.A, Kind.B][number]
+    return kind
+kind = make(0)
+lib.use(kind)  # fails with kind: Kind.A
+";
+        let program = Program::parse(text).unwrap();
+        let proposals =
+            KEEP_SLICE.proposals_with(&program, Some(&evidence(text)), &MissingSymbols::default());
+        let expected = "\
+import lib
+class Kind(lib.Enum):
+    A = 1
+kind = Kind.A
+lib.use(kind)
+";
+        let texts: Vec<String> = proposals
+            .iter()
+            .map(|it| it.edits.apply(&program).unwrap())
+            .collect();
+        let is_expected = |it: &String| it.replace("  # fails with kind: Kind.A", "") == expected;
+        assert!(texts.iter().any(is_expected), "{}", texts.join("or\n"));
     }
 
     #[test]
