@@ -66,7 +66,7 @@ fn assigned<'a>(program: &'a Program, binding: &Binding) -> Option<&'a Expr> {
 }
 
 /// The elements of a tuple or a list that is written out.
-fn elements(display: &Expr) -> Option<&[Expr]> {
+pub(crate) fn elements(display: &Expr) -> Option<&[Expr]> {
     match display {
         Expr::Tuple(tuple) => Some(&tuple.elts),
         Expr::List(list) => Some(&list.elts),

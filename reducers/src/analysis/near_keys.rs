@@ -1,6 +1,7 @@
 //! In what the keys of a container are like one that is missing in it, as a run writes it down: they
-//! differ in type or case, or in white space; one is a part or the name of the other; or the very
-//! key was stored in it. Called by the judge; proposes nothing.
+//! differ in type or case, in white space or in the form of characters; they say the same number; one
+//! is a part or the name of the other; or the very key was stored in it. Called by the judge; proposes
+//! nothing.
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,10 @@
 //! compares a candidate with the script.
 
 use crate::{
-    analysis::{assignments::assigned_values, names::ImportedNames},
+    analysis::{
+        assignments::{assigned_values, elements},
+        names::ImportedNames,
+    },
     syntax::{
         AnyNodeRef, Program,
         ast::{Expr, ExprCall, StmtClassDef},
@@ -200,15 +203,6 @@ fn default<'a>(program: &'a Program, name: &str) -> Option<&'a Expr> {
     let parameters = functions.flat_map(|def| def.parameters.iter_non_variadic_params());
     let mut named = parameters.filter(|parameter| parameter.name().as_str() == name);
     named.next().filter(|_| named.next().is_none())?.default()
-}
-
-/// The elements of a list or tuple.
-fn elements(expr: &Expr) -> Option<&[Expr]> {
-    match expr {
-        Expr::List(list) => Some(&list.elts),
-        Expr::Tuple(tuple) => Some(&tuple.elts),
-        _ => None,
-    }
 }
 
 /// Whether an expression is a list, tuple or dictionary without elements, or one that holds such a

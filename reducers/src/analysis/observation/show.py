@@ -347,7 +347,7 @@ def watched(name, function):
         if name:
             for value in arguments:
                 is_file = isinstance(value, io.IOBase)
-                if not is_file and is_used(value) and isinstance(result, GATHERED) and not result:
+                if not is_file and is_used(value) and type(result) in GATHERED and not result:
                     say("used up", name)
         if name in COMPARING and result is False:
             try:
